@@ -1,0 +1,44 @@
+/* error.c: fills struct wring_error. */
+#include "transport/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void fill(struct wring_error *error, enum wring_status status, int native,
+		 const char *format, va_list args)
+{
+	*error = (struct wring_error){
+		.status = status,
+		.rank = -1,
+		.peer = -1,
+		.native = native,
+	};
+	(void)vsnprintf(error->text, sizeof(error->text), format, args);
+}
+
+enum wring_status error_set(struct wring_error *error, enum wring_status status, const char *format,
+			    ...)
+{
+	va_list args;
+
+	if (!error)
+		return status;
+	va_start(args, format);
+	fill(error, status, 0, format, args);
+	va_end(args);
+	return status;
+}
+
+enum wring_status error_native(struct wring_error *error, enum wring_status status, int native,
+			       const char *format, ...)
+{
+	va_list args;
+
+	if (!error)
+		return status;
+	va_start(args, format);
+	fill(error, status, native, format, args);
+	va_end(args);
+	return status;
+}
