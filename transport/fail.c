@@ -1,0 +1,196 @@
+/* fail.c: the first failure, telling the peers of it, and saying goodbye. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "transport/setup.h"
+
+#define HEAR_NS	 ((uint64_t)50 * 1000 * 1000)
+#define LEAVE_NS ((uint64_t)200 * 1000 * 1000)
+
+uint64_t transport_now(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void transport_log(const struct transport *transport, const char *format, ...)
+{
+	char line[640];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	if (transport->config.log)
+		transport->config.log(transport->config.log_ctx, line);
+	else
+		(void)fprintf(stderr, "wring: rank %d: %s\n", transport->rank, line);
+}
+
+enum wring_status transport_status(const struct transport *transport)
+{
+	return transport->error.status;
+}
+
+const struct wring_error *transport_error(const struct transport *transport)
+{
+	return &transport->error;
+}
+
+void transport_fail(struct transport *transport, const struct wring_error *error)
+{
+	if (!transport->error.status)
+		transport->error = *error;
+}
+
+/* The least error is the one that all ranks settle on. */
+static bool comes_before(const struct wring_error *a, const struct wring_error *b)
+{
+	if (a->operation != b->operation)
+		return a->operation < b->operation;
+	if (a->status != b->status)
+		return a->status < b->status;
+	return a->rank < b->rank;
+}
+
+static void read_record(const struct reserve_record *record, struct wring_error *error)
+{
+	*error = (struct wring_error){
+		.status = (enum wring_status)record->status,
+		.rank = record->rank,
+		.peer = record->peer,
+		.native = record->native,
+		.operation = record->operation,
+	};
+	(void)snprintf(error->text, sizeof(error->text), "%.*s", (int)sizeof(record->text) - 1,
+		       record->text);
+}
+
+static void write_record(const struct wring_error *error, struct reserve_record *record)
+{
+	*record = (struct reserve_record){
+		.sequence = 1,
+		.status = (int32_t)error->status,
+		.rank = error->rank,
+		.peer = error->peer,
+		.native = error->native,
+		.operation = error->operation,
+	};
+	(void)snprintf(record->text, sizeof(record->text), "%.*s", (int)sizeof(record->text) - 1,
+		       error->text);
+}
+
+/* Only a status that breaks a communicator may arrive in an abort. */
+static bool is_breaking(int32_t status)
+{
+	return status >= WRING_ERR_MISMATCH && status <= WRING_ERR_ABORTED;
+}
+
+static void hear(struct transport *t, struct link *link)
+{
+	const struct reserve_record *record = link->ops->reserved(link, RESERVE_ABORT);
+	struct wring_error error;
+
+	if (!record || !is_breaking(record->status))
+		return;
+	read_record(record, &error);
+	if (!t->error.status || comes_before(&error, &t->error))
+		t->error = error;
+}
+
+void transport_hear_aborts(struct transport *transport)
+{
+	int peer;
+
+	for (peer = 0; peer < transport->size; peer++)
+		if (peer != transport->rank)
+			hear(transport, &transport->links[peer]);
+}
+
+static void send_reserve(struct transport *t, enum reserve which, struct reserve_record *record)
+{
+	int peer;
+
+	for (peer = 0; peer < t->size; peer++) {
+		struct link *link = &t->links[peer];
+
+		if (peer == t->rank || link->reserve_sent[which] || link->closed)
+			continue;
+		link->reserve_sent[which] = true;
+		record->consumed = link->consumed;
+		link->ops->reserve(link, which, record);
+	}
+}
+
+static void close_all(struct transport *t)
+{
+	int peer;
+
+	for (peer = 0; peer < t->size; peer++) {
+		struct link *link = &t->links[peer];
+
+		if (peer == t->rank || link->closed)
+			continue;
+		link->closed = true;
+		link->ops->close(link);
+	}
+}
+
+static void nap(void)
+{
+	struct timespec ms = {.tv_nsec = 1000 * 1000};
+
+	(void)nanosleep(&ms, NULL);
+}
+
+/* Everyone who notices the same fault does so at nearly the same time; 50 ms lets the reports
+ * cross, so that all ranks choose the same one. */
+void transport_settle(struct transport *transport)
+{
+	struct reserve_record record;
+	uint64_t end = transport_now() + HEAR_NS;
+
+	if (transport->settled)
+		return;
+	transport->settled = true;
+	write_record(&transport->error, &record);
+	send_reserve(transport, RESERVE_ABORT, &record);
+	while (transport->size > 1 && transport_now() < end) {
+		transport_poll(transport);
+		transport_hear_aborts(transport);
+		nap();
+	}
+	close_all(transport);
+}
+
+static bool all_flushed(struct transport *t)
+{
+	int peer;
+
+	for (peer = 0; peer < t->size; peer++)
+		if (peer != t->rank && !t->links[peer].ops->flushed(&t->links[peer]))
+			return false;
+	return true;
+}
+
+void transport_leave(struct transport *transport)
+{
+	struct reserve_record record = {.sequence = 1, .rank = transport->rank};
+	uint64_t end = transport_now() + LEAVE_NS;
+
+	if (transport->error.status) {
+		transport_settle(transport);
+		return;
+	}
+	send_reserve(transport, RESERVE_LEAVE, &record);
+	while (!all_flushed(transport) && !transport->error.status && transport_now() < end) {
+		transport_poll(transport);
+		if (!transport->spins)
+			nap();
+	}
+	close_all(transport);
+}

@@ -1,0 +1,94 @@
+/* memory.c: wring_alloc and wring_register, seen from the transport. */
+#include "transport/arena.h"
+#include "transport/setup.h"
+
+static enum wring_status add_region(struct transport *t, struct region *region,
+				    struct wring_error *error)
+{
+	enum wring_status status = WRING_OK;
+
+	if (t->verbs)
+		status = verbs_register(t->verbs, region, error);
+	if (status)
+		return status;
+	if (region_add(&t->regions, region))
+		return WRING_OK;
+	if (t->verbs)
+		verbs_deregister(t->verbs, region);
+	return error_set(error, WRING_ERR_NOMEM, "malloc for the table of %zu regions failed",
+			 t->regions.n);
+}
+
+enum wring_status transport_alloc(struct transport *transport, size_t len, void **buf,
+				  struct wring_error *error)
+{
+	struct region region = {.owned = true};
+	enum wring_status status;
+	void *base;
+
+	status = arena_alloc(transport->arena, len, &base, &region.file_offset, error);
+	if (status)
+		return status;
+	region.base = base;
+	region.len = arena_round_to_page(len ? len : 1);
+	status = add_region(transport, &region, error);
+	if (status) {
+		arena_free(transport->arena, base, region.file_offset, region.len);
+		return status;
+	}
+	*buf = base;
+	return WRING_OK;
+}
+
+static bool remove_region(struct transport *t, const void *buf, bool owned, struct region *region)
+{
+	const struct region *found = region_find(&t->regions, buf, 1);
+
+	if (!found || found->base != buf || found->owned != owned)
+		return false;
+	(void)region_remove(&t->regions, buf, region);
+	if (t->verbs)
+		verbs_deregister(t->verbs, region);
+	return true;
+}
+
+bool transport_free(struct transport *transport, void *buf)
+{
+	struct region region;
+
+	if (!remove_region(transport, buf, true, &region))
+		return false;
+	arena_free(transport->arena, region.base, region.file_offset, region.len);
+	return true;
+}
+
+enum wring_status transport_register(struct transport *transport, void *buf, size_t len,
+				     struct wring_error *error)
+{
+	struct region region = {.base = buf, .len = len};
+
+	if (region_overlaps(&transport->regions, buf, len))
+		return error_set(error, WRING_ERR_INVALID,
+				 "wring_register: [%p, +%zu) overlaps memory that is registered or "
+				 "came from wring_alloc already; deregister it first",
+				 buf, len);
+	return add_region(transport, &region, error);
+}
+
+bool transport_deregister(struct transport *transport, void *buf)
+{
+	struct region region;
+
+	return remove_region(transport, buf, false, &region);
+}
+
+void transport_each_owned(const struct transport *transport,
+			  void (*visit)(void *ctx, void *base, size_t len), void *ctx)
+{
+	size_t i;
+
+	for (i = 0; i < transport->regions.n; i++)
+		if (transport->regions.items[i].owned)
+			visit(ctx, transport->regions.items[i].base,
+			      transport->regions.items[i].len);
+}

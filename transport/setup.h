@@ -1,0 +1,97 @@
+/* setup.h: one communicator's transport from the inside: its state, and how it is put up. */
+#ifndef SETUP_H
+#define SETUP_H
+
+#include "transport/link.h"
+#include "transport/region.h"
+#include "transport/shm.h"
+#include "transport/verbs.h"
+
+/* All links of one communicator. Owns everything it points to. */
+struct transport {
+	int rank, size;
+	int *rank_at;		    /* ring position -> rank */
+	int position;		    /* of this rank */
+	struct wring_config config; /* resolved */
+	struct link *links;	    /* by rank; links[rank] is unused (ops == NULL) */
+	struct arena *arena;	    /* our memfd: areas of all peers, then wring_alloc memory */
+	struct shm *shm;	    /* our doorbell */
+	struct verbs *verbs;	    /* NULL: no verbs links */
+	struct regions regions;
+	struct trace *trace;
+	struct wring_error error; /* the first cause; status WRING_OK while all is well */
+	bool settled;		  /* all peers were told, QPs are in ERROR */
+	bool all_shm;
+	uint64_t moved; /* see transport_moved */
+	int cpus;	/* that this process may use */
+	bool may_sleep; /* our wait policy may sleep */
+	bool spins;	/* never yields, never sleeps */
+	bool crowded;	/* more ranks than CPUs */
+	size_t eager_bytes;
+	int host_peers;		/* ranks of this host, this one included */
+	uint64_t first_message; /* counters start here; 0 but for tests */
+	char host[64];
+	char (*peer_host)[64]; /* by rank, for texts and wring_comm_peer */
+	int numa_node;
+};
+
+/* What a peer needs besides the introduction; travels in the alltoall of offers. */
+struct transport_offer {
+	uint32_t valid; /* 0: that rank has failed, the last round says why */
+	uint32_t may_sleep;
+	struct shm_offer shm;
+	struct verbs_offer verbs;
+	struct verbs_address verbs_address;
+};
+
+/*
+ * Putting a transport up, in this order; each step may fail and leaves something that
+ * transport_close accepts:
+ *
+ *   transport_open          memfd with its first page, doorbell, trace
+ *   transport_set_ring      once the ring order and the hosts are known
+ *   transport_try_shm       per host peer: can its memory be opened?
+ *   transport_use_verbs     for the peers that remain
+ *   transport_lay_out       sizes of all areas, memory, QPs
+ *   transport_make_offer    per peer
+ *   transport_connect       per peer: nobody writes before the last exchange
+ */
+enum wring_status transport_open(struct transport **transport, const struct wring_config *config,
+				 int rank, int size, struct wring_error *error);
+enum wring_status transport_set_ring(struct transport *transport, const int *rank_at,
+				     struct wring_error *error);
+enum wring_status transport_try_shm(struct transport *transport, int peer,
+				    const struct shm_address *address, struct wring_error *error);
+void transport_forget_shm(struct transport *transport, int peer);
+enum wring_status transport_use_verbs(struct transport *transport, const char *device, int port,
+				      struct wring_error *error);
+enum wring_status transport_lay_out(struct transport *transport, struct wring_error *error);
+void transport_make_offer(const struct transport *transport, int peer,
+			  struct transport_offer *offer);
+enum wring_status transport_connect(struct transport *transport, int peer,
+				    const struct shm_address *address,
+				    const struct transport_offer *offer, struct wring_error *error);
+
+/* Resolve wait=auto: processes of this host against the CPUs they may use. */
+void transport_set_wait(struct transport *transport, int host_peers, int cpus);
+
+/* eager_bytes as it will be used for that many ranks. */
+int transport_choose_eager(const struct wring_config *config, int size);
+
+/* Say goodbye if all is well (bounded, 200 ms) and close all links; only once connected. */
+void transport_leave(struct transport *transport);
+
+/* Free everything. NULL and half-made are fine. */
+void transport_close(struct transport *transport);
+
+/* Has any peer told us of a failure? Then it is ours too. */
+void transport_hear_aborts(struct transport *transport);
+
+/* CLOCK_MONOTONIC in ns. */
+uint64_t transport_now(void);
+
+/* One line to the program's log callback, or to stderr. */
+__attribute__((format(printf, 2, 3))) void transport_log(const struct transport *transport,
+							 const char *format, ...);
+
+#endif

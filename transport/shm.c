@@ -1,0 +1,239 @@
+/* shm.c: opens the memory, the doorbell and the process of a host peer. */
+#include "transport/shm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "transport/setup.h"
+
+enum wring_status shm_open_doorbell(struct shm **shm, struct wring_error *error)
+{
+	struct shm *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return error_set(error, WRING_ERR_NOMEM, "malloc(%zu) failed", sizeof(*s));
+	if (pipe2(s->pipe, O_CLOEXEC | O_NONBLOCK)) {
+		int e = errno;
+
+		free(s);
+		return error_native(error, WRING_ERR_SYSTEM, e, "pipe2 failed: %s; see ulimit -n",
+				    strerror(e));
+	}
+	*shm = s;
+	return WRING_OK;
+}
+
+void shm_close(struct shm *shm)
+{
+	if (!shm)
+		return;
+	close(shm->pipe[0]);
+	close(shm->pipe[1]);
+	free(shm);
+}
+
+void shm_get_address(const struct shm *shm, const struct arena *arena, struct shm_address *address)
+{
+	*address = (struct shm_address){
+		.pid = (int32_t)getpid(),
+		.arena_fd = arena->fd,
+		.doorbell_fd = shm->pipe[1],
+		.nonce = {arena_header(arena)->nonce[0], arena_header(arena)->nonce[1]},
+	};
+}
+
+static enum wring_status cannot_reach(const struct link *link, const char *call, const char *path,
+				      struct wring_error *error)
+{
+	int e = errno;
+
+	return error_native(error, WRING_ERR_SYSTEM, e,
+			    "shm: %s(%s) of rank %d failed: %s; do the ranks share one PID "
+			    "namespace and user?",
+			    call, path, link->peer, strerror(e));
+}
+
+static int open_proc(int pid, int fd, int flags, char *path, size_t len)
+{
+	(void)snprintf(path, len, "/proc/%d/fd/%d", pid, fd);
+	return open(path, flags | O_CLOEXEC);
+}
+
+static bool nonce_matches(int fd, const struct shm_address *address)
+{
+	struct arena_header header;
+
+	return pread(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
+	       header.nonce[0] == address->nonce[0] && header.nonce[1] == address->nonce[1];
+}
+
+/* A memfd that could shrink under our feet would turn a load into SIGBUS. */
+static bool sealed(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & F_SEAL_SHRINK);
+}
+
+static enum wring_status open_peer(struct link *link, struct shm_link *shm,
+				   const struct shm_address *address, struct wring_error *error)
+{
+	char path[64];
+
+	shm->fd = open_proc(address->pid, address->arena_fd, O_RDWR, path, sizeof(path));
+	if (shm->fd < 0)
+		return cannot_reach(link, "open", path, error);
+	if (!sealed(shm->fd) || !nonce_matches(shm->fd, address))
+		return error_set(error, WRING_ERR_SYSTEM,
+				 "shm: %s is not the memory of rank %d (nonce differs); do the "
+				 "ranks share one PID namespace?",
+				 path, link->peer);
+	shm->doorbell = open_proc(address->pid, address->doorbell_fd, O_WRONLY | O_NONBLOCK, path,
+				  sizeof(path));
+	if (shm->doorbell < 0)
+		return cannot_reach(link, "open", path, error);
+	shm->pidfd = (int)syscall(SYS_pidfd_open, address->pid, 0);
+	if (shm->pidfd < 0)
+		return cannot_reach(link, "pidfd_open", "", error);
+	return WRING_OK;
+}
+
+enum wring_status shm_link_open(struct link *link, const struct shm_address *address,
+				struct wring_error *error)
+{
+	struct shm_link *shm = calloc(1, sizeof(*shm));
+	enum wring_status status;
+
+	if (!shm)
+		return error_set(error, WRING_ERR_NOMEM, "malloc(%zu) failed", sizeof(*shm));
+	shm->fd = shm->doorbell = shm->pidfd = -1;
+	shm->pid = address->pid;
+	shm->same_process = address->pid == (int32_t)getpid();
+	link->back_end = shm;
+	link->kind = WRING_TRANSPORT_SHM;
+	link->ops = &shm_link_ops;
+	link->reusable = SENT_AT_ONCE;
+	status = open_peer(link, shm, address, error);
+	if (status)
+		shm_link_close(link);
+	return status;
+}
+
+/*
+ * Ranks that are threads of one process use the owner's own map, so that a race detector sees
+ * both sides of a message at one address.
+ */
+static enum wring_status map_head(struct link *link, const struct shm_offer *offer,
+				  struct wring_error *error)
+{
+	struct shm_link *shm = link->back_end;
+	struct stat stat;
+	void *base;
+
+	if (fstat(shm->fd, &stat) || (uint64_t)stat.st_size < offer->head_len ||
+	    offer->area_offset > offer->head_len ||
+	    area_len(&link->tx) > offer->head_len - offer->area_offset)
+		return error_set(error, WRING_ERR_BOOTSTRAP,
+				 "shm: rank %d offers an area at %llu of %llu bytes in a file of "
+				 "%lld; do all ranks run the same version?",
+				 link->peer, (unsigned long long)offer->area_offset,
+				 (unsigned long long)offer->head_len, (long long)stat.st_size);
+	shm->file_len = (uint64_t)stat.st_size;
+	base = mmap(NULL, offer->head_len, PROT_READ | PROT_WRITE, MAP_SHARED, shm->fd, 0);
+	if (base == MAP_FAILED)
+		return error_native(error, WRING_ERR_NOMEM, errno,
+				    "mmap of %llu bytes of rank %d failed: %s; see ulimit -v",
+				    (unsigned long long)offer->head_len, link->peer,
+				    strerror(errno));
+	shm->head = base;
+	shm->head_len = offer->head_len;
+	return WRING_OK;
+}
+
+enum wring_status shm_link_connect(struct link *link, const struct shm_address *address,
+				   const struct shm_offer *offer, struct wring_error *error)
+{
+	struct shm_link *shm = link->back_end;
+	enum wring_status status;
+
+	if (shm->same_process) {
+		shm->head = (unsigned char *)(uintptr_t)offer->base;
+		shm->head_len = offer->head_len;
+		(void)address;
+	} else {
+		status = map_head(link, offer, error);
+		if (status)
+			return status;
+	}
+	link->tx_area = shm->head + offer->area_offset;
+	return WRING_OK;
+}
+
+void shm_link_close(struct link *link)
+{
+	struct shm_link *shm = link->back_end;
+	size_t i;
+
+	if (!shm)
+		return;
+	for (i = 0; i < shm->n; i++)
+		munmap(shm->windows[i].base, shm->windows[i].len);
+	free(shm->windows);
+	if (shm->head && !shm->same_process)
+		munmap(shm->head, shm->head_len);
+	if (shm->fd >= 0)
+		close(shm->fd);
+	if (shm->doorbell >= 0)
+		close(shm->doorbell);
+	if (shm->pidfd >= 0)
+		close(shm->pidfd);
+	free(shm);
+	link->back_end = NULL;
+	link->ops = NULL;
+}
+
+/* The sequence of an empty slot is the one before the first that will be written there. */
+void shm_area_init(unsigned char *base, const struct area *area, uint64_t first)
+{
+	uint64_t s;
+
+	memset(base, 0, area_len(area));
+	for (s = first; s < first + area->slots; s++) {
+		struct line *line =
+			(void *)(base + area_slot_at(area, (uint32_t)(s & (area->slots - 1))));
+
+		line->sequence = (uint32_t)(s + 1 - area->slots);
+	}
+	memcpy(base + area_credit_at(), &first, sizeof(first));
+}
+
+bool shm_peer_ended(const struct link *link)
+{
+	const struct shm_link *shm = link->back_end;
+	struct pollfd fd = {.fd = shm->pidfd, .events = POLLIN};
+
+	return poll(&fd, 1, 0) == 1;
+}
+
+void shm_set_asleep(const struct arena *arena, bool asleep)
+{
+	__atomic_store_n(&arena_header(arena)->asleep, asleep, __ATOMIC_RELAXED);
+	if (asleep)
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void shm_answer_doorbell(const struct shm *shm)
+{
+	char bytes[64];
+
+	while (read(shm->pipe[0], bytes, sizeof(bytes)) == (ssize_t)sizeof(bytes))
+		;
+}

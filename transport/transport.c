@@ -1,0 +1,324 @@
+/* transport.c: puts up the links of one communicator and takes them down. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "transport/arena.h"
+#include "transport/setup.h"
+
+#define SMALL_SLOT_BYTES 1984 /* with its line 2 KiB */
+
+/* Transport's own lookups, in the order of transport.h. */
+int transport_rank(const struct transport *transport)
+{
+	return transport->rank;
+}
+
+int transport_size(const struct transport *transport)
+{
+	return transport->size;
+}
+
+struct link *transport_link(struct transport *transport, int peer)
+{
+	return &transport->links[peer];
+}
+
+int transport_rank_at(const struct transport *transport, int position)
+{
+	return transport->rank_at[position];
+}
+
+int transport_position(const struct transport *transport)
+{
+	return transport->position;
+}
+
+bool transport_all_shm(const struct transport *transport)
+{
+	return transport->all_shm;
+}
+
+size_t transport_segment_bytes(const struct transport *transport)
+{
+	return (size_t)transport->config.segment_bytes;
+}
+
+size_t transport_eager_bytes(const struct transport *transport)
+{
+	return transport->eager_bytes;
+}
+
+struct trace *transport_trace(const struct transport *transport)
+{
+	return transport->trace;
+}
+
+uint64_t transport_moved(const struct transport *transport)
+{
+	return transport->moved;
+}
+
+int transport_choose_eager(const struct wring_config *config, int size)
+{
+	(void)size;
+	return config->eager_bytes >= 0 ? config->eager_bytes : SMALL_SLOT_BYTES;
+}
+
+static enum wring_status allocate_tables(struct transport *t, struct wring_error *error)
+{
+	size_t n = (size_t)t->size;
+
+	t->rank_at = calloc(n, sizeof(*t->rank_at));
+	t->links = calloc(n, sizeof(*t->links));
+	t->peer_host = calloc(n, sizeof(*t->peer_host));
+	if (!t->rank_at || !t->links || !t->peer_host)
+		return error_set(error, WRING_ERR_NOMEM, "malloc for %d links failed", t->size);
+	return WRING_OK;
+}
+
+enum wring_status transport_open(struct transport **transport, const struct wring_config *config,
+				 int rank, int size, struct wring_error *error)
+{
+	struct transport *t = calloc(1, sizeof(*t));
+	enum wring_status status;
+
+	if (!t)
+		return error_set(error, WRING_ERR_NOMEM, "malloc(%zu) failed", sizeof(*t));
+	t->rank = rank;
+	t->size = size;
+	t->config = *config;
+	t->eager_bytes = (size_t)transport_choose_eager(config, size);
+	t->numa_node = -1;
+	status = allocate_tables(t, error);
+	if (!status)
+		status = trace_open(&t->trace, config->trace, rank, size, error);
+	if (!status)
+		status = arena_open(&t->arena, error);
+	if (!status)
+		status = shm_open_doorbell(&t->shm, error);
+	if (status) {
+		transport_close(t);
+		return status;
+	}
+	*transport = t;
+	return WRING_OK;
+}
+
+static bool is_neighbour(const struct transport *t, int position)
+{
+	int distance = abs(position - t->position);
+
+	return distance == 1 || distance == t->size - 1;
+}
+
+static uint32_t round_to_line(size_t bytes)
+{
+	return (uint32_t)((bytes + 63) / 64 * 64);
+}
+
+/* Ring neighbours stream through large slots; all others exchange small messages. */
+static uint32_t slot_bytes_at(const struct transport *t, int position)
+{
+	size_t bytes = SMALL_SLOT_BYTES;
+
+	if (t->eager_bytes > bytes)
+		bytes = t->eager_bytes;
+	if (is_neighbour(t, position) && transport_segment_bytes(t) > bytes)
+		bytes = transport_segment_bytes(t);
+	return round_to_line(bytes);
+}
+
+static void place_link(struct transport *t, int position)
+{
+	struct link *link = &t->links[t->rank_at[position]];
+
+	link->transport = t;
+	link->peer = t->rank_at[position];
+	link->rx.slots = link->tx.slots = (uint32_t)t->config.slots;
+	link->rx.slot_bytes = link->tx.slot_bytes = slot_bytes_at(t, position);
+	link->sent = link->credits_seen = t->first_message;
+	link->arrived = link->consumed = link->credited = t->first_message;
+}
+
+enum wring_status transport_set_ring(struct transport *transport, const int *rank_at,
+				     struct wring_error *error)
+{
+	int position;
+
+	(void)error;
+	memcpy(transport->rank_at, rank_at, (size_t)transport->size * sizeof(*rank_at));
+	for (position = 0; position < transport->size; position++)
+		if (rank_at[position] == transport->rank)
+			transport->position = position;
+	for (position = 0; position < transport->size; position++)
+		if (position != transport->position)
+			place_link(transport, position);
+	return WRING_OK;
+}
+
+enum wring_status transport_try_shm(struct transport *transport, int peer,
+				    const struct shm_address *address, struct wring_error *error)
+{
+	return shm_link_open(&transport->links[peer], address, error);
+}
+
+void transport_forget_shm(struct transport *transport, int peer)
+{
+	struct link *link = &transport->links[peer];
+
+	shm_link_close(link);
+	link->kind = WRING_TRANSPORT_AUTO;
+}
+
+static bool needs_verbs(const struct transport *t, int peer)
+{
+	return peer != t->rank && t->links[peer].kind != WRING_TRANSPORT_SHM;
+}
+
+enum wring_status transport_use_verbs(struct transport *transport, const char *device, int port,
+				      struct wring_error *error)
+{
+	int peer, n = 0;
+
+	for (peer = 0; peer < transport->size; peer++)
+		n += needs_verbs(transport, peer);
+	return verbs_open(&transport->verbs, transport, device, port, n, transport->config.slots,
+			  error);
+}
+
+static size_t place_areas(struct transport *t)
+{
+	size_t at = ARENA_PAGE;
+	int peer;
+
+	for (peer = 0; peer < t->size; peer++) {
+		if (peer == t->rank)
+			continue;
+		t->links[peer].rx.offset = at;
+		at += area_len(&t->links[peer].rx);
+	}
+	return arena_round_to_page(at);
+}
+
+static enum wring_status open_verbs_links(struct transport *t, struct wring_error *error)
+{
+	enum wring_status status =
+		verbs_use_arena(t->verbs, t->arena->base, t->arena->head_len, error);
+	int peer;
+
+	for (peer = 0; !status && peer < t->size; peer++)
+		if (needs_verbs(t, peer))
+			status = verbs_link_open(t->verbs, &t->links[peer], error);
+	return status;
+}
+
+enum wring_status transport_lay_out(struct transport *transport, struct wring_error *error)
+{
+	enum wring_status status = arena_grow_head(transport->arena, place_areas(transport), error);
+	int peer;
+
+	if (status)
+		return status;
+	transport->all_shm = true;
+	for (peer = 0; peer < transport->size; peer++) {
+		struct link *link = &transport->links[peer];
+
+		if (peer == transport->rank)
+			continue;
+		if (needs_verbs(transport, peer))
+			transport->all_shm = false;
+		link->rx_area = transport->arena->base + link->rx.offset;
+		shm_area_init(link->rx_area, &link->rx, transport->first_message);
+		link->credit_word = (const void *)(link->rx_area + area_credit_at());
+	}
+	return transport->verbs ? open_verbs_links(transport, error) : WRING_OK;
+}
+
+void transport_make_offer(const struct transport *transport, int peer,
+			  struct transport_offer *offer)
+{
+	const struct link *link = &transport->links[peer];
+
+	*offer = (struct transport_offer){.valid = 1, .may_sleep = transport->may_sleep};
+	if (peer == transport->rank)
+		return;
+	if (link->kind == WRING_TRANSPORT_SHM) {
+		offer->shm.area_offset = link->rx.offset;
+		offer->shm.head_len = transport->arena->head_len;
+		offer->shm.base = (uint64_t)(uintptr_t)transport->arena->base;
+	} else {
+		verbs_link_offer(link, &offer->verbs);
+		verbs_get_address(transport->verbs, &offer->verbs_address);
+	}
+}
+
+enum wring_status transport_connect(struct transport *transport, int peer,
+				    const struct shm_address *address,
+				    const struct transport_offer *offer, struct wring_error *error)
+{
+	struct link *link = &transport->links[peer];
+
+	link->peer_sleeps = offer->may_sleep;
+	if (link->kind == WRING_TRANSPORT_SHM)
+		return shm_link_connect(link, address, &offer->shm, error);
+	return verbs_link_connect(link, &offer->verbs_address, &offer->verbs, error);
+}
+
+void transport_set_wait(struct transport *transport, int host_peers, int cpus)
+{
+	int wait = transport->config.wait;
+
+	transport->host_peers = host_peers;
+	transport->cpus = cpus;
+	transport->crowded = host_peers > cpus;
+	transport->spins = wait == WRING_WAIT_SPIN;
+	transport->may_sleep =
+		wait == WRING_WAIT_EVENT || (wait == WRING_WAIT_AUTO && transport->crowded);
+}
+
+static void close_links(struct transport *t)
+{
+	int peer;
+
+	for (peer = 0; peer < t->size; peer++) {
+		struct link *link = &t->links[peer];
+
+		if (link->kind == WRING_TRANSPORT_SHM)
+			shm_link_close(link);
+		else if (link->kind == WRING_TRANSPORT_VERBS)
+			verbs_link_close(link);
+	}
+}
+
+static void drop_regions(struct transport *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->regions.n; i++)
+		verbs_deregister(t->verbs, &t->regions.items[i]);
+	free(t->regions.items);
+}
+
+/* wring_alloc memory stays mapped: whoever holds it knows its length. */
+void transport_close(struct transport *transport)
+{
+	if (!transport)
+		return;
+	if (transport->links)
+		close_links(transport);
+	if (transport->verbs)
+		drop_regions(transport);
+	else
+		free(transport->regions.items);
+	verbs_close(transport->verbs);
+	shm_close(transport->shm);
+	arena_close(transport->arena);
+	trace_close(transport->trace);
+	free(transport->links);
+	free(transport->peer_host);
+	free(transport->rank_at);
+	free(transport);
+}
