@@ -1,0 +1,140 @@
+/* broadcast_tree.c: small messages: a binomial tree, one message per link. */
+#include <string.h>
+
+#include "coll/request.h"
+
+/*
+ * Places are counted from the root along the ring. The parent of place v is v without its lowest
+ * set bit; its children are v + 1, v + 2, v + 4, ... below that bit. For 8 ranks:
+ *
+ *   0 -> 4, 2, 1      4 -> 6, 5      2 -> 3      6 -> 7
+ *
+ * Every child sends ready up on entering, and a parent takes its children's ready before it
+ * completes: so a difference of signatures is noticed at both ends. Cost: log2(size) hops.
+ */
+
+struct tree {
+	int place;
+	int children; /* place + 2^i exists for i from 0 to children-1 */
+};
+
+static int root_position(const struct coll *coll, int root)
+{
+	int position = 0;
+
+	while (transport_rank_at(coll->transport, position) != root)
+		position++;
+	return position;
+}
+
+static int rank_at_place(const struct wring_request *request, int place)
+{
+	const struct coll *coll = request->coll;
+	int root = root_position(coll, request->call.root);
+
+	return transport_rank_at(coll->transport, ring_back(root, coll->size - place, coll->size));
+}
+
+static struct tree find_tree(const struct wring_request *request)
+{
+	const struct coll *coll = request->coll;
+	int root = root_position(coll, request->call.root);
+	struct tree tree = {.place = ring_back(coll->position, root, coll->size)};
+
+	while (tree.place + (1 << tree.children) < coll->size &&
+	       !(tree.place & (1 << tree.children)))
+		tree.children++;
+	return tree;
+}
+
+static int parent_of(const struct wring_request *request, const struct tree *tree)
+{
+	return rank_at_place(request, tree->place & (tree->place - 1));
+}
+
+/* Child number i; the one with the largest subtree is served first. */
+static int child_of(const struct wring_request *request, const struct tree *tree, int i)
+{
+	return rank_at_place(request, tree->place + (1 << (tree->children - 1 - i)));
+}
+
+static void start(struct wring_request *request)
+{
+	struct tree tree = find_tree(request);
+	int i;
+
+	if (tree.place)
+		lane_join(request, parent_of(request, &tree));
+	for (i = 0; i < tree.children; i++)
+		lane_join(request, child_of(request, &tree, i));
+}
+
+static void talk_to_parent(struct wring_request *request, struct tree_state *state, int parent)
+{
+	struct message message;
+
+	if (!state->ready_sent && lane_may_send(request, parent)) {
+		lane_send_ready(request, parent);
+		lane_sent_last(request, parent);
+		state->ready_sent = true;
+	}
+	if (state->data_taken || !lane_peek_kind(request, parent, MESSAGE_DATA, &message))
+		return;
+	if (message.len != request->bytes) {
+		request_fail_message(request, parent, "a message of another length");
+		return;
+	}
+	if (request->bytes)
+		memcpy(request->call.recvbuf, message.payload, request->bytes);
+	lane_consume(request, parent);
+	lane_took_last(request, parent);
+	state->data_taken = true;
+}
+
+static void talk_to_children(struct wring_request *request, struct tree_state *state,
+			     const struct tree *tree)
+{
+	struct message message;
+
+	while (state->children_sent < tree->children) {
+		int child = child_of(request, tree, state->children_sent);
+		struct link *link = lane_may_send(request, child);
+
+		if (!link)
+			break;
+		link_copy(link, MESSAGE_DATA, &request->signature, request->call.recvbuf,
+			  request->bytes);
+		lane_sent_last(request, child);
+		state->children_sent++;
+	}
+	while (state->readies < tree->children) {
+		int child = child_of(request, tree, state->readies);
+
+		if (!lane_peek_kind(request, child, MESSAGE_READY, &message))
+			return;
+		lane_consume(request, child);
+		lane_took_last(request, child);
+		state->readies++;
+	}
+}
+
+static bool progress(struct wring_request *request)
+{
+	struct tree_state *state = &request->state.tree;
+	struct tree tree = find_tree(request);
+
+	request->waiting_for = -1;
+	if (tree.place)
+		talk_to_parent(request, state, parent_of(request, &tree));
+	if (tree.place && !state->data_taken)
+		return false;
+	talk_to_children(request, state, &tree);
+	return state->children_sent == tree.children && state->readies == tree.children &&
+	       (state->ready_sent || !tree.place);
+}
+
+const struct algorithm broadcast_tree = {
+	.name = "broadcast_tree",
+	.start = start,
+	.progress = progress,
+};

@@ -1,0 +1,75 @@
+/* coll.h: the collectives of one communicator: a queue of requests over the links. */
+#ifndef COLL_H
+#define COLL_H
+
+#include "transport/transport.h"
+
+enum collective { COLLECTIVE_ALLREDUCE = 1, COLLECTIVE_BROADCAST = 2, COLLECTIVE_BARRIER = 3 };
+
+/* One call, as the program made it. Broadcast: sendbuf == recvbuf == buf. */
+struct call {
+	enum collective collective;
+	const void *sendbuf;
+	void *recvbuf;
+	size_t count;
+	enum wring_datatype datatype;
+	enum wring_op op;
+	int root;
+};
+
+struct coll;
+struct wring_request;
+
+/* owner is what request_owner gives back. Borrows transport until coll_close. */
+enum wring_status coll_open(struct coll **coll, struct transport *transport, void *owner,
+			    struct wring_error *error);
+
+/* Drops all requests in flight. NULL is fine. */
+void coll_close(struct coll *coll);
+
+/*
+ * Are the arguments right? INVALID, UNSUPPORTED with a text that names the value. Changes
+ * nothing.
+ */
+enum wring_status coll_check(const struct call *call, int size, struct wring_error *error);
+
+/* Queue a checked call and post what credits allow. Gives *request. NOMEM: nothing has changed. */
+enum wring_status coll_start(struct coll *coll, const struct call *call,
+			     struct wring_request **request, struct wring_error *error);
+
+/* Move every request in flight as far as it goes. Never blocks. */
+void coll_progress(struct coll *coll);
+
+/* True when the request has completed, well or because the transport has failed. */
+bool coll_done(const struct wring_request *request);
+
+/* Nothing moved: wait a little, as transport_idle says, on behalf of this request. */
+void coll_idle(struct coll *coll, struct wring_request *request, struct idle *idle);
+
+/* wring_test found nothing: look after the peers and the deadline, without waiting. */
+void coll_look(struct coll *coll, struct wring_request *request);
+
+/* Give back a request that is done. */
+void coll_release(struct wring_request *request);
+
+/* The owner given to coll_open. */
+void *coll_owner(const struct wring_request *request);
+
+/* Any requests in flight? */
+bool coll_busy(const struct coll *coll);
+
+/* Any that are not done, while all is well? Then coll_progress has something to do. */
+bool coll_pending(const struct coll *coll);
+
+/* See transport_moved. */
+uint64_t coll_moved(const struct coll *coll);
+
+/* WRING_OK if the request has completed well; else why the transport has failed. */
+enum wring_status coll_status(const struct wring_request *request);
+
+/* How many collectives have been started. */
+uint64_t coll_operations(const struct coll *coll);
+
+const char *collective_name(int collective);
+
+#endif

@@ -1,0 +1,193 @@
+/* request.h: one collective in flight, and the lanes on which it talks to its peers. */
+#ifndef REQUEST_H
+#define REQUEST_H
+
+#include "coll/chunk.h"
+#include "coll/coll.h"
+
+/*
+ * Operations do not overtake on a link: each takes a ticket for both directions of every link it
+ * uses, in the order started, and sends (or takes messages) only while its ticket is served. It
+ * passes the turn on when it has sent (or taken) its last message there. How many that are
+ * follows from the call alone, so both ends agree.
+ */
+struct turn {
+	uint64_t joined, serving;
+};
+
+struct lane {
+	uint64_t tx_ticket, rx_ticket;
+	bool used; /* lane_join was called */
+};
+
+/* An algorithm is a state machine; both functions do all they can and return. */
+struct algorithm {
+	const char *name;
+	/* Join the links and set up the state; lanes are zero. */
+	void (*start)(struct wring_request *request);
+	/* Returns true when the operation is complete. */
+	bool (*progress)(struct wring_request *request);
+};
+
+/* One place in the ring's schedule, see allreduce_ring.c. */
+struct ring_cursor {
+	size_t block;
+	int step;
+	size_t segment; /* within block and step */
+};
+
+struct ring_state {
+	struct ring_cursor tx, rx;
+	size_t chunk_elems;   /* of a full chunk */
+	size_t segment_elems; /* of a full segment */
+	size_t block_elems;   /* of a chunk, that go around together */
+	size_t blocks;
+	bool tx_ended, rx_ended; /* the last segment was sent, taken */
+	bool tx_left, rx_left;	 /* the turn was passed on */
+	bool ready_sent, ready_taken;
+	struct buffers next; /* where next's buffers are */
+};
+
+struct oneshot_state {
+	int sent, arrived; /* peers done with, in ring order beginning after this rank */
+};
+
+/* A peer's buffers, as pointers of this process. */
+struct reached {
+	const unsigned char *send;
+	unsigned char *recv;
+};
+
+struct direct_state {
+	int sent, taken; /* ready messages, in ring order beginning after this rank */
+	int done_sent, done_taken;
+	size_t reduced;	 /* elements of the own chunk */
+	bool by_pointer; /* every rank's buffers are within reach */
+	bool decided;
+	bool reachable; /* so far, all those heard of */
+	struct ring_state ring;
+};
+
+struct chain_state {
+	size_t segments, segment_bytes;
+	size_t taken, sent; /* segments */
+	bool is_root, is_last;
+	bool ready_sent, ready_taken;
+	struct buffers next;
+};
+
+struct tree_state {
+	int readies, children_sent; /* children whose ready was taken, who were sent the data */
+	bool ready_sent, data_taken;
+};
+
+struct dissemination_state {
+	int round;
+	bool sent;
+};
+
+struct wring_request {
+	struct coll *coll;
+	struct wring_request *next; /* in the order started */
+	const struct algorithm *algorithm;
+	struct call call;
+	struct signature signature;
+	size_t bytes;
+	size_t elem; /* bytes of one element */
+	bool done;
+	int waiting_for; /* the peer without whom nothing moves, or -1 */
+	union {
+		struct ring_state ring;
+		struct oneshot_state oneshot;
+		struct direct_state direct;
+		struct chain_state chain;
+		struct tree_state tree;
+		struct dissemination_state dissemination;
+	} state;
+	struct lane *lanes;	 /* one per rank */
+	struct reached *reached; /* direct: by places after this one */
+};
+
+struct coll {
+	struct transport *transport;
+	void *owner;
+	struct wring_request *first, *last; /* in flight */
+	struct wring_request *spare;	    /* to be used again */
+	uint64_t operation;		    /* of the last call started */
+	struct turn *tx, *rx;		    /* one per rank */
+	const void **inputs;		    /* oneshot: by ring position */
+	unsigned char *scratch;		    /* oneshot in place: a copy of the own input */
+	struct buffers *readies;	    /* direct: by ring position */
+	int rank, size, position;
+	struct idle look; /* of coll_look */
+};
+
+#define SCRATCH_BYTES 65536
+
+/* --- lanes -------------------------------------------------------------------------------- */
+
+/* Take tickets for the link with that peer, for one direction or (once) for both; in start only.
+ * Every ticket must be given back by lane_sent_last or lane_took_last. */
+void lane_join_tx(struct wring_request *request, int peer);
+void lane_join_rx(struct wring_request *request, int peer);
+void lane_join(struct wring_request *request, int peer);
+
+/* The link, if this operation may send a message to that peer now; else NULL (and the peer is
+ * what we wait for). */
+struct link *lane_may_send(struct wring_request *request, int peer);
+
+/* The head from that peer, if it is there, is this operation's and its signature agrees. */
+bool lane_peek(struct wring_request *request, int peer, struct message *message);
+
+/* The same for a message that must be of this kind; another kind fails the transport. */
+bool lane_peek_kind(struct wring_request *request, int peer, enum message_kind kind,
+		    struct message *message);
+
+void lane_consume(struct wring_request *request, int peer);
+
+/* This operation will send (take) nothing more there. */
+void lane_sent_last(struct wring_request *request, int peer);
+void lane_took_last(struct wring_request *request, int peer);
+
+/* Every write from the program's memory has completed on that link. */
+bool lane_drained(const struct wring_request *request, int peer);
+
+/* Say where this operation's buffers are; needs lane_may_send. */
+void lane_send_ready(struct wring_request *request, int peer);
+
+/* --- slices of the program's buffers ------------------------------------------------------ */
+
+static inline const void *send_at(const struct wring_request *request, size_t element)
+{
+	return (const unsigned char *)request->call.sendbuf + element * request->elem;
+}
+
+static inline void *recv_at(const struct wring_request *request, size_t element)
+{
+	return (unsigned char *)request->call.recvbuf + element * request->elem;
+}
+
+/* A message from peer is not what this operation expects there. */
+void request_fail_message(struct wring_request *request, int peer, const char *what);
+
+/* A difference of signatures is MISMATCH and names both ranks and the field. */
+bool signature_agrees(struct wring_request *request, int peer, const struct signature *theirs);
+
+/* The slow look at the head of every link. */
+void signature_watch(struct coll *coll);
+
+/* --- algorithms --------------------------------------------------------------------------- */
+
+extern const struct algorithm allreduce_ring, allreduce_oneshot, allreduce_direct;
+extern const struct algorithm broadcast_chain, broadcast_tree, barrier_dissemination;
+extern const struct algorithm collective_alone;
+
+/* The ring as a part of allreduce_direct: links are joined, ready was exchanged. */
+void ring_begin(struct wring_request *request, struct ring_state *ring);
+bool ring_progress(struct wring_request *request, struct ring_state *ring, bool may_take);
+
+/* select.c: one readable table. */
+const struct algorithm *select_algorithm(const struct coll *coll, const struct call *call,
+					 size_t bytes);
+
+#endif

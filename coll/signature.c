@@ -1,0 +1,161 @@
+/* signature.c: do the ranks call the same collective? Every first message says what it is. */
+#include <stdio.h>
+#include <string.h>
+
+#include "coll/request.h"
+
+const char *collective_name(int collective)
+{
+	switch (collective) {
+	case COLLECTIVE_ALLREDUCE:
+		return "allreduce";
+	case COLLECTIVE_BROADCAST:
+		return "broadcast";
+	case COLLECTIVE_BARRIER:
+		return "barrier";
+	default:
+		return "unknown";
+	}
+}
+
+/* The first field that differs, as both see it. */
+struct difference {
+	const char *field;
+	char ours[32], theirs[32];
+};
+
+static void show_number(struct difference *d, const char *field, long long ours, long long theirs)
+{
+	d->field = field;
+	(void)snprintf(d->ours, sizeof(d->ours), "%lld", ours);
+	(void)snprintf(d->theirs, sizeof(d->theirs), "%lld", theirs);
+}
+
+static void show_name(struct difference *d, const char *field, const char *ours, const char *theirs)
+{
+	d->field = field;
+	(void)snprintf(d->ours, sizeof(d->ours), "%s", ours);
+	(void)snprintf(d->theirs, sizeof(d->theirs), "%s", theirs);
+}
+
+static bool find_difference(const struct signature *ours, const struct signature *theirs,
+			    struct difference *d)
+{
+	if (ours->collective != theirs->collective)
+		show_name(d, "collective", collective_name(ours->collective),
+			  collective_name(theirs->collective));
+	else if (ours->count != theirs->count)
+		show_number(d, "count", (long long)ours->count, (long long)theirs->count);
+	else if (ours->datatype != theirs->datatype)
+		show_name(d, "datatype", wring_datatype_name((enum wring_datatype)ours->datatype),
+			  wring_datatype_name((enum wring_datatype)theirs->datatype));
+	else if (ours->op != theirs->op)
+		show_name(d, "op", wring_op_name((enum wring_op)ours->op),
+			  wring_op_name((enum wring_op)theirs->op));
+	else if (ours->root != theirs->root)
+		show_number(d, "root", ours->root, theirs->root);
+	else
+		return false;
+	return true;
+}
+
+static void fail_mismatch(const struct coll *coll, int peer, uint64_t operation,
+			  const struct difference *d)
+{
+	struct wring_error error;
+
+	(void)error_set(&error, WRING_ERR_MISMATCH,
+			"operation %llu: %s is %s on rank %d and %s on rank %d; every rank must "
+			"call the same collectives in the same order",
+			(unsigned long long)operation, d->field, d->ours, coll->rank, d->theirs,
+			peer);
+	error.rank = peer;
+	error.peer = coll->rank;
+	error.operation = operation;
+	transport_fail(coll->transport, &error);
+}
+
+/* The peer is in another operation than the one in which we wait for it: it has taken no part. */
+static void fail_order(const struct coll *coll, int peer, uint64_t ours, uint64_t theirs)
+{
+	struct difference d;
+
+	show_number(&d, "the operation", (long long)ours, (long long)theirs);
+	fail_mismatch(coll, peer, ours < theirs ? ours : theirs, &d);
+}
+
+static bool same(const struct signature *a, const struct signature *b)
+{
+	return a->operation == b->operation && a->count == b->count && a->root == b->root &&
+	       a->collective == b->collective && a->datatype == b->datatype && a->op == b->op;
+}
+
+bool signature_agrees(struct wring_request *request, int peer, const struct signature *theirs)
+{
+	const struct signature *ours = &request->signature;
+	struct difference d;
+
+	if (same(ours, theirs))
+		return true;
+	if (ours->operation != theirs->operation)
+		fail_order(request->coll, peer, ours->operation, theirs->operation);
+	else if (find_difference(ours, theirs, &d))
+		fail_mismatch(request->coll, peer, ours->operation, &d);
+	return false;
+}
+
+static const struct wring_request *find_request(const struct coll *coll, uint64_t operation)
+{
+	const struct wring_request *request = coll->first;
+
+	while (request && request->signature.operation != operation)
+		request = request->next;
+	return request;
+}
+
+/* The oldest operation that has not ended: anything earlier at a head was never taken. */
+static uint64_t oldest_operation(const struct coll *coll)
+{
+	const struct wring_request *request = coll->first;
+
+	while (request && request->done)
+		request = request->next;
+	return request ? request->signature.operation : coll->operation + 1;
+}
+
+static void watch_link(const struct coll *coll, int peer)
+{
+	const struct wring_request *request;
+	struct message message;
+	struct difference d;
+
+	if (!link_peek(transport_link(coll->transport, peer), &message) || !message.signature)
+		return;
+	request = find_request(coll, message.signature->operation);
+	if (message.signature->operation < oldest_operation(coll))
+		fail_order(coll, peer, oldest_operation(coll), message.signature->operation);
+	else if (request && find_difference(&request->signature, message.signature, &d))
+		fail_mismatch(coll, peer, message.signature->operation, &d);
+}
+
+void signature_watch(struct coll *coll)
+{
+	int peer;
+
+	for (peer = 0; peer < coll->size && !transport_status(coll->transport); peer++)
+		if (peer != coll->rank)
+			watch_link(coll, peer);
+}
+
+void request_fail_message(struct wring_request *request, int peer, const char *what)
+{
+	struct wring_error error;
+
+	(void)error_set(
+		&error, WRING_ERR_TRANSPORT,
+		"rank %d sent %s in operation %llu (%s); do all ranks run the same version?", peer,
+		what, (unsigned long long)request->signature.operation, request->algorithm->name);
+	error.rank = peer;
+	error.operation = request->signature.operation;
+	transport_fail(request->coll->transport, &error);
+}
