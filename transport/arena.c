@@ -9,18 +9,40 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "transport/available.h"
 #include "transport/error.h"
+
+#define WORTH_A_LOOK ((size_t)1 << 20)
 
 size_t arena_round_to_page(size_t len)
 {
 	return (len + ARENA_PAGE - 1) / ARENA_PAGE * ARENA_PAGE;
 }
 
+/*
+ * Shared memory is only given up when it is freed, and asking for too much would have the kernel
+ * kill processes: compare with what there is before asking.
+ */
+static enum wring_status check_available(size_t len, struct wring_error *error)
+{
+	size_t available = len < WORTH_A_LOOK ? len : available_memory();
+
+	if (len <= available)
+		return WRING_OK;
+	return error_set(error, WRING_ERR_NOMEM,
+			 "%zu bytes of shared memory are wanted, %zu are available here; free "
+			 "memory, or raise the memory limit of this container or cgroup",
+			 len, available);
+}
+
 static enum wring_status allocate(struct arena *arena, uint64_t offset, size_t len,
 				  struct wring_error *error)
 {
+	enum wring_status status = check_available(len, error);
 	int e;
 
+	if (status)
+		return status;
 	do {
 		e = fallocate(arena->fd, 0, (off_t)offset, (off_t)len) ? errno : 0;
 	} while (e == EINTR);
@@ -82,6 +104,7 @@ static enum wring_status make_file(struct arena *arena, struct wring_error *erro
 		return error_native(error, WRING_ERR_SYSTEM, errno,
 				    "fcntl(F_ADD_SEALS) on a memfd failed: %s", strerror(errno));
 	header = arena_header(arena);
+	header->holders = 1;
 	if (getrandom(header->nonce, sizeof(header->nonce), 0) != sizeof(header->nonce))
 		return error_native(error, WRING_ERR_SYSTEM, errno, "getrandom failed: %s",
 				    strerror(errno));
@@ -105,12 +128,27 @@ enum wring_status arena_open(struct arena **arena, struct wring_error *error)
 	return WRING_OK;
 }
 
+void arena_hold_head(void *base)
+{
+	struct arena_header *header = base;
+
+	(void)__atomic_add_fetch(&header->holders, 1, __ATOMIC_RELAXED);
+}
+
+void arena_drop_head(void *base, size_t head_len)
+{
+	struct arena_header *header = base;
+
+	if (__atomic_sub_fetch(&header->holders, 1, __ATOMIC_ACQ_REL) == 0)
+		munmap(base, head_len);
+}
+
 void arena_close(struct arena *arena)
 {
 	if (!arena)
 		return;
 	if (arena->base)
-		munmap(arena->base, arena->head_len);
+		arena_drop_head(arena->base, arena->head_len);
 	if (arena->fd >= 0)
 		close(arena->fd);
 	free(arena->ranges);
@@ -178,7 +216,7 @@ enum wring_status arena_alloc(struct arena *arena, size_t len, void **base, uint
 	size_t index;
 
 	if (len > SIZE_MAX / 4)
-		return error_set(error, WRING_ERR_NOMEM, "wring_alloc: len %zu is too large", len);
+		return check_available(len, error);
 	len = arena_round_to_page(len ? len : 1);
 	if (!make_room(arena))
 		return error_set(error, WRING_ERR_NOMEM, "malloc for a table entry failed");

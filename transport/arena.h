@@ -26,7 +26,9 @@
 
 struct arena_header {
 	uint64_t nonce[2];
-	uint64_t reserved[6];
+	uint32_t holders; /* atomic: who in the owner's process uses the owner's map of the head */
+	uint32_t reserved_word;
+	uint64_t reserved[5];
 	uint32_t asleep; /* atomic: this rank sleeps, or is about to; alone in its cache line */
 	uint32_t reserved_line[15];
 };
@@ -62,7 +64,12 @@ enum wring_status arena_alloc(struct arena *arena, size_t len, void **base, uint
 /* Give the pages back; base and len are what was mapped. */
 void arena_free(struct arena *arena, void *base, uint64_t offset, size_t len);
 
-/* Unmap the head and close the file; memory of arena_alloc stays mapped. NULL is fine. */
+/* Ranks that are threads of one process use the owner's map of the head: it stays until the last
+ * of them, the owner included, lets go of it. */
+void arena_hold_head(void *base);
+void arena_drop_head(void *base, size_t head_len);
+
+/* Let go of the head and close the file; memory of arena_alloc stays mapped. NULL is fine. */
 void arena_close(struct arena *arena);
 
 size_t arena_round_to_page(size_t len);

@@ -5,6 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Texts may quote what a program or a peer has said. */
+static void make_one_line(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 127)
+			*text = ' ';
+}
+
 static void fill(struct wring_error *error, enum wring_status status, int native,
 		 const char *format, va_list args)
 {
@@ -15,6 +23,7 @@ static void fill(struct wring_error *error, enum wring_status status, int native
 		.native = native,
 	};
 	(void)vsnprintf(error->text, sizeof(error->text), format, args);
+	make_one_line(error->text);
 }
 
 enum wring_status error_set(struct wring_error *error, enum wring_status status, const char *format,

@@ -59,15 +59,11 @@ static bool comes_before(const struct wring_error *a, const struct wring_error *
 
 static void read_record(const struct reserve_record *record, struct wring_error *error)
 {
-	*error = (struct wring_error){
-		.status = (enum wring_status)record->status,
-		.rank = record->rank,
-		.peer = record->peer,
-		.native = record->native,
-		.operation = record->operation,
-	};
-	(void)snprintf(error->text, sizeof(error->text), "%.*s", (int)sizeof(record->text) - 1,
-		       record->text);
+	(void)error_native(error, (enum wring_status)record->status, record->native, "%.*s",
+			   (int)sizeof(record->text) - 1, record->text);
+	error->rank = record->rank;
+	error->peer = record->peer;
+	error->operation = record->operation;
 }
 
 static void write_record(const struct wring_error *error, struct reserve_record *record)

@@ -226,9 +226,7 @@ void transport_idle(struct transport *transport, struct idle *idle, uint64_t ope
 	if (idle->moved != transport->moved)
 		start_over(transport, idle);
 	idle->rounds++;
-	if (transport->spins
-		    ? idle->rounds % CLOCK_ROUNDS != 0
-		    : idle->rounds <= (transport->may_sleep ? CROWDED_ROUNDS : SPIN_ROUNDS)) {
+	if (may_spin(transport, idle->rounds)) {
 		pause_cpu();
 		return;
 	}

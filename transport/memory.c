@@ -67,6 +67,12 @@ enum wring_status transport_register(struct transport *transport, void *buf, siz
 {
 	struct region region = {.base = buf, .len = len};
 
+	if (len > UINTPTR_MAX - (uintptr_t)buf)
+		return error_set(
+			error, WRING_ERR_INVALID,
+			"wring_register: len %zu from %p on goes beyond the end of memory; "
+			"len is in bytes",
+			len, buf);
 	if (region_overlaps(&transport->regions, buf, len))
 		return error_set(error, WRING_ERR_INVALID,
 				 "wring_register: [%p, +%zu) overlaps memory that is registered or "

@@ -14,7 +14,7 @@
 
 #include "transport/setup.h"
 
-enum wring_status shm_open_doorbell(struct shm **shm, struct wring_error *error)
+enum wring_status shm_make_doorbell(struct shm **shm, struct wring_error *error)
 {
 	struct shm *s = calloc(1, sizeof(*s));
 
@@ -96,7 +96,8 @@ static enum wring_status open_peer(struct link *link, struct shm_link *shm,
 				 "shm: %s is not the memory of rank %d (nonce differs); do the "
 				 "ranks share one PID namespace?",
 				 path, link->peer);
-	shm->doorbell = open_proc(address->pid, address->doorbell_fd, O_WRONLY | O_NONBLOCK, path,
+	/* To read as well: a pipe that keeps a reader raises no SIGPIPE when its owner has left. */
+	shm->doorbell = open_proc(address->pid, address->doorbell_fd, O_RDWR | O_NONBLOCK, path,
 				  sizeof(path));
 	if (shm->doorbell < 0)
 		return cannot_reach(link, "open", path, error);
@@ -167,6 +168,7 @@ enum wring_status shm_link_connect(struct link *link, const struct shm_address *
 	if (shm->same_process) {
 		shm->head = (unsigned char *)(uintptr_t)offer->base;
 		shm->head_len = offer->head_len;
+		arena_hold_head(shm->head);
 		(void)address;
 	} else {
 		status = map_head(link, offer, error);
@@ -187,7 +189,9 @@ void shm_link_close(struct link *link)
 	for (i = 0; i < shm->n; i++)
 		munmap(shm->windows[i].base, shm->windows[i].len);
 	free(shm->windows);
-	if (shm->head && !shm->same_process)
+	if (shm->head && shm->same_process)
+		arena_drop_head(shm->head, shm->head_len);
+	else if (shm->head)
 		munmap(shm->head, shm->head_len);
 	if (shm->fd >= 0)
 		close(shm->fd);

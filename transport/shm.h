@@ -47,7 +47,7 @@ struct shm {
 	int pipe[2];
 };
 
-enum wring_status shm_open_doorbell(struct shm **shm, struct wring_error *error);
+enum wring_status shm_make_doorbell(struct shm **shm, struct wring_error *error);
 void shm_close(struct shm *shm);
 void shm_get_address(const struct shm *shm, const struct arena *arena, struct shm_address *address);
 

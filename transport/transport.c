@@ -98,7 +98,7 @@ enum wring_status transport_open(struct transport **transport, const struct wrin
 	if (!status)
 		status = arena_open(&t->arena, error);
 	if (!status)
-		status = shm_open_doorbell(&t->shm, error);
+		status = shm_make_doorbell(&t->shm, error);
 	if (status) {
 		transport_close(t);
 		return status;
