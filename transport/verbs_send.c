@@ -1,0 +1,375 @@
+/* verbs_send.c: all that leaves through a queue pair: messages, direct writes, credits, records. */
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "transport/verbs_state.h"
+
+/* One RDMA Write as it is handed to the HCA. Points into itself: never copied. */
+struct write {
+	struct ibv_send_wr wr;
+	struct ibv_sge sources[2];
+};
+
+/* Bytes of this process, and how the HCA may read them. */
+struct source {
+	const void *src;
+	size_t len;
+	uint32_t lkey;
+	bool borrowed; /* the program's memory, not to be changed until drained */
+};
+
+/* Where bytes go in the peer's memory. */
+struct target {
+	uint64_t address;
+	uint32_t rkey;
+};
+
+static bool is_silent(const struct link *link)
+{
+	const struct verbs_link *vl = verbs_link_of(link);
+
+	return link->transport->error.status || vl->dead || link->closed;
+}
+
+/* --- filling ------------------------------------------------------------------------------- */
+
+static void fill_write(struct write *write, const struct source *source, struct target target)
+{
+	write->sources[0] = (struct ibv_sge){
+		.addr = (uintptr_t)source->src,
+		.length = (uint32_t)source->len,
+		.lkey = source->lkey,
+	};
+	write->wr = (struct ibv_send_wr){
+		.sg_list = write->sources,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.wr.rdma = {.remote_addr = target.address, .rkey = target.rkey},
+	};
+}
+
+/* Gather these bytes behind the first ones. */
+static void fill_second_source(struct write *write, const struct source *source)
+{
+	write->sources[1] = (struct ibv_sge){
+		.addr = (uintptr_t)source->src,
+		.length = (uint32_t)source->len,
+		.lkey = source->lkey,
+	};
+	write->wr.num_sge = 2;
+}
+
+/* The write arrives with a word that tells the peer what it was. */
+static void fill_notice(struct write *write, enum notice kind, uint64_t number)
+{
+	write->wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+	write->wr.imm_data = htonl(notice_pack(kind, number));
+}
+
+/* Small bytes go along with the work request, where the device can: no second look at memory. */
+static void fill_inline(struct write *write, const struct verbs_link *vl)
+{
+	if (write->wr.num_sge == 1 && write->sources[0].length <= vl->max_inline)
+		write->wr.send_flags |= IBV_SEND_INLINE;
+}
+
+/* --- posting ------------------------------------------------------------------------------- */
+
+static void post_failed(struct verbs_link *vl, int native)
+{
+	verbs_mark_dead(vl);
+	verbs_note(vl->verbs, vl->link->peer, native, "ibv_post_send: %s; dmesg may tell more",
+		   strerror(native));
+	verbs_tell(vl->verbs);
+}
+
+/* sent: how many messages are complete when this write is. Every signal_every-th is signalled,
+ * whatever it carries, so the queue always gets emptied. */
+static void post_write(struct verbs_link *vl, struct write *write, uint64_t sent, bool signal)
+{
+	uint64_t number = vl->posted + 1;
+	struct ibv_send_wr *bad;
+	int failed;
+
+	if (vl->dead)
+		return;
+	signal = signal || number - vl->signalled >= vl->signal_every;
+	if (signal)
+		write->wr.send_flags |= IBV_SEND_SIGNALED;
+	write->wr.wr_id = verbs_send_id(vl->link->peer, number);
+	failed = ibv_post_send(vl->qp, &write->wr, &bad);
+	if (failed) {
+		post_failed(vl, failed);
+		return;
+	}
+	vl->posted = number;
+	vl->sent_at[number & vl->index_mask] = sent;
+	if (signal)
+		vl->signalled = number;
+}
+
+/* Write all of source, in pieces no longer than a message may be; the last one is the notice. */
+static void write_message(struct verbs_link *vl, enum notice kind, const struct source *source,
+			  struct target target)
+{
+	size_t most = vl->verbs->attr.max_msg_sz, offset = 0;
+	uint64_t sent = vl->link->sent;
+	struct source piece = *source;
+	struct write write;
+	bool last;
+
+	do {
+		piece.src = (const unsigned char *)source->src + offset;
+		piece.len = source->len - offset < most ? source->len - offset : most;
+		last = offset + piece.len == source->len;
+		fill_write(&write, &piece, (struct target){target.address + offset, target.rkey});
+		if (last)
+			fill_notice(&write, kind, sent);
+		if (!piece.borrowed)
+			fill_inline(&write, vl);
+		post_write(vl, &write, last ? sent + 1 : sent, last && piece.borrowed);
+		offset += piece.len;
+	} while (!last);
+	if (source->borrowed)
+		vl->borrowed = vl->posted;
+}
+
+/* --- messages ------------------------------------------------------------------------------ */
+
+static struct target slot_target(const struct verbs_link *vl)
+{
+	const struct link *link = vl->link;
+	uint32_t slot = (uint32_t)(link->sent & (link->tx.slots - 1));
+
+	return (struct target){
+		.address = vl->remote.area_address + area_slot_at(&link->tx, slot),
+		.rkey = vl->remote.arena_rkey,
+	};
+}
+
+/* A source in memory that is registered; false: it must be copied. */
+static bool find_source(const struct verbs_link *vl, const void *src, size_t len,
+			struct source *source)
+{
+	const struct region *region = region_find(&vl->verbs->transport->regions, src, len);
+
+	if (!region || !region->mr)
+		return false;
+	*source = (struct source){.src = src, .len = len, .lkey = region->lkey, .borrowed = true};
+	return true;
+}
+
+static void post(struct link *link, struct line *line, size_t len)
+{
+	struct verbs_link *vl = verbs_link_of(link);
+	struct source source = {
+		.src = line,
+		.len = sizeof(*line) + (len > MESSAGE_INLINE ? len : 0),
+		.lkey = vl->mr->lkey,
+	};
+
+	if (is_silent(link))
+		return;
+	line->sequence = (uint32_t)(link->sent + 1);
+	write_message(vl, NOTICE_MESSAGE, &source, slot_target(vl));
+}
+
+/* Line and payload in one write, gathered from two places. */
+static void post_gathered(struct verbs_link *vl, struct line *line, const struct source *payload)
+{
+	struct source head = {.src = line, .len = sizeof(*line), .lkey = vl->mr->lkey};
+	struct write write;
+
+	line->sequence = (uint32_t)(vl->link->sent + 1);
+	fill_write(&write, &head, slot_target(vl));
+	fill_second_source(&write, payload);
+	fill_notice(&write, NOTICE_MESSAGE, vl->link->sent);
+	post_write(vl, &write, vl->link->sent + 1, true);
+	vl->borrowed = vl->posted;
+}
+
+static void post_from(struct link *link, struct line *line, const void *src, size_t len)
+{
+	struct verbs_link *vl = verbs_link_of(link);
+	struct source payload;
+
+	if (is_silent(link))
+		return;
+	if (vl->two_sources && sizeof(*line) + len <= vl->verbs->attr.max_msg_sz &&
+	    find_source(vl, src, len, &payload)) {
+		post_gathered(vl, line, &payload);
+		return;
+	}
+	memcpy(line + 1, src, len);
+	post(link, line, len);
+}
+
+/* A write of no bytes is legal but trips some devices: the line goes to its slot instead. */
+static void write_direct(struct link *link, struct line *line, const struct remote *remote,
+			 uint64_t offset, const void *src, size_t len)
+{
+	struct verbs_link *vl = verbs_link_of(link);
+	struct target target = {.address = remote->address + offset, .rkey = remote->rkey};
+	struct source source;
+
+	if (is_silent(link))
+		return;
+	if (!len) {
+		source = (struct source){line, sizeof(*line), vl->mr->lkey, false};
+		target = slot_target(vl);
+	} else if (!find_source(vl, src, len, &source)) {
+		memcpy(line + 1, src, len);
+		source = (struct source){line + 1, len, vl->mr->lkey, false};
+	}
+	write_message(vl, NOTICE_DIRECT, &source, target);
+}
+
+/* --- credits ------------------------------------------------------------------------------- */
+
+/* Does the queue still hold all messages that may be sent, and the reserve, after one more? */
+static bool has_room(const struct verbs_link *vl)
+{
+	const struct link *link = vl->link;
+	uint64_t messages = link->tx.slots - (link->sent - link->reusable);
+	uint64_t taken = vl->posted - vl->completed;
+
+	return taken + 1 + SEND_RESERVE + messages * vl->verbs->writes_per_message <= vl->depth;
+}
+
+static void post_credit(struct verbs_link *vl, bool notice, bool signal)
+{
+	struct link *link = vl->link;
+	uint64_t *word = &vl->credits[(vl->posted + 1) & vl->index_mask];
+	struct source source = {.src = word, .len = sizeof(*word), .lkey = vl->mr->lkey};
+	struct target target = {.address = vl->remote.area_address + area_credit_at(),
+				.rkey = vl->remote.arena_rkey};
+	struct write write;
+
+	*word = link->consumed;
+	fill_write(&write, &source, target);
+	if (notice)
+		fill_notice(&write, NOTICE_CREDIT, link->consumed);
+	fill_inline(&write, vl);
+	post_write(vl, &write, link->sent, signal);
+}
+
+static void credit(struct link *link)
+{
+	struct verbs_link *vl = verbs_link_of(link);
+
+	if (is_silent(link))
+		return;
+	vl->credit_due = !has_room(vl);
+	if (!vl->credit_due)
+		post_credit(vl, link->peer_sleeps, false);
+}
+
+void verbs_retry_credit(struct verbs_link *vl)
+{
+	if (vl->credit_due)
+		credit(vl->link);
+}
+
+/* link->consumed may be ahead of link->credited; the word may be. */
+void verbs_probe(struct verbs_link *vl)
+{
+	if (!vl->dead && vl->posted - vl->completed < vl->depth)
+		post_credit(vl, false, true);
+}
+
+/* --- abort and leave ----------------------------------------------------------------------- */
+
+/* Also on a broken communicator: that is what it is for. */
+static void reserve(struct link *link, enum reserve which, const struct reserve_record *record)
+{
+	struct verbs_link *vl = verbs_link_of(link);
+	struct reserve_record *copy =
+		(struct reserve_record *)(void *)(vl->memory + area_reserve_at(&link->tx, which));
+	struct source source = {.src = copy, .len = sizeof(*copy), .lkey = vl->mr->lkey};
+	struct target target = {.address =
+					vl->remote.area_address + area_reserve_at(&link->tx, which),
+				.rkey = vl->remote.arena_rkey};
+	struct write write;
+
+	*copy = *record;
+	copy->sequence = 1;
+	fill_write(&write, &source, target);
+	fill_notice(&write, which == RESERVE_ABORT ? NOTICE_ABORT : NOTICE_LEAVE, 0);
+	post_write(vl, &write, link->sent, true);
+}
+
+/* --- completions --------------------------------------------------------------------------- */
+
+void verbs_mark_dead(struct verbs_link *vl)
+{
+	vl->dead = true;
+	vl->completed = vl->posted;
+	vl->signalled = vl->posted;
+}
+
+void verbs_sent(struct verbs_link *vl, uint32_t number)
+{
+	struct link *link = vl->link;
+	uint64_t sent;
+
+	if (vl->dead)
+		return;
+	vl->completed += number - (uint32_t)vl->completed;
+	sent = vl->sent_at[vl->completed & vl->index_mask];
+	if (sent != link->reusable) {
+		link->reusable = sent;
+		link->transport->moved++;
+	}
+	verbs_retry_credit(vl);
+}
+
+static bool drained(struct link *link)
+{
+	const struct verbs_link *vl = verbs_link_of(link);
+
+	return vl->completed >= vl->borrowed;
+}
+
+static bool flushed(struct link *link)
+{
+	struct verbs_link *vl = verbs_link_of(link);
+
+	if (vl->signalled != vl->posted)
+		verbs_probe(vl);
+	return vl->completed == vl->posted;
+}
+
+static void describe(struct link *link, const void *buf, size_t len, struct remote *remote)
+{
+	const struct region *region = region_find(&link->transport->regions, buf, len);
+
+	*remote = (struct remote){0};
+	if (!region || !region->mr)
+		return;
+	remote->address = (uintptr_t)buf;
+	remote->rkey = region->rkey;
+	remote->reach = 1;
+}
+
+static void *reach(struct link *link, const struct remote *remote, size_t len)
+{
+	(void)link;
+	(void)remote;
+	(void)len;
+	return NULL;
+}
+
+const struct link_ops verbs_ops = {
+	.post = post,
+	.post_from = post_from,
+	.write = write_direct,
+	.peek = verbs_peek,
+	.credit = credit,
+	.reserve = reserve,
+	.reserved = verbs_reserved,
+	.drained = drained,
+	.flushed = flushed,
+	.describe = describe,
+	.reach = reach,
+	.close = verbs_link_to_error,
+};

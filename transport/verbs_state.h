@@ -1,0 +1,210 @@
+/* verbs_state.h: what the verbs back end keeps of a port and of a link; only for verbs*.c. */
+#ifndef VERBS_STATE_H
+#define VERBS_STATE_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "transport/setup.h"
+#include "transport/verbs.h"
+#include "transport/verbs_counters.h"
+#include "transport/verbs_gid.h"
+
+/*
+ * How deep the queues are
+ *
+ * send      every message that credits allow (slots, times the writes one takes), credit_room
+ *           credits, and SEND_RESERVE for what is outside the credits: abort, leave, two probes.
+ * receive   every message that credits allow (slots), abort and leave, and one for each credit
+ *           that comes as a notice: between two looks at the completion queue the peer can
+ *           consume the slots messages that were under way, and slots more that were sent since;
+ *           more cannot be sent, because send slots are reused only after their completions were
+ *           seen. All receives that a look has found used are posted again at its end, hence
+ *           before any credit for these messages is sent back.
+ * completion  the sum over all links: when a queue pair breaks, every work request completes.
+ */
+#define SEND_RESERVE 4u
+
+/* One opened port. Owns everything but transport. */
+struct verbs {
+	struct transport *transport;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	struct ibv_mr *arena;
+	struct ibv_device_attr limits;
+	struct ibv_port_attr attr;
+	char device[64];
+	int port;
+	bool software; /* rxe or siw */
+	struct verbs_gid gid;
+	unsigned writes_per_message; /* 1, or more where max_msg_sz is small */
+	uint32_t credit_room;	     /* credits that fit into a send queue beside the messages */
+	union ibv_gid *reached;	     /* remote GIDs that ibv_create_ah has accepted */
+	int n_reached, room_reached;
+	struct verbs_link *owing;	/* links whose used receives must be posted again */
+	struct wring_error error;	/* found while completions were handled, told afterwards */
+	struct verbs_counters counters; /* of the port, when it was opened */
+};
+
+/* One queue pair. Owns qp, mr, memory, sent_at and kinds. */
+struct verbs_link {
+	struct verbs *verbs;
+	struct link *link;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;     /* of memory */
+	unsigned char *memory; /* send slots as in an area, behind them the sources of credits */
+	size_t memory_len;
+	uint32_t psn;
+	struct verbs_offer remote;
+	uint32_t mtu; /* enum ibv_mtu, of both ends the smaller */
+
+	/* send queue; the counters count work requests */
+	uint32_t depth;
+	uint32_t signal_every;
+	uint32_t max_inline;
+	bool two_sources; /* a write may gather line and payload */
+	uint64_t posted;
+	uint64_t signalled; /* the last one that was signalled */
+	uint64_t completed;
+	uint64_t borrowed; /* the last one whose source is the program's memory */
+	uint64_t *sent_at; /* by work request: messages whose last write it or an earlier one is */
+	uint64_t *credits; /* by work request: where a credit that is not inline is read from */
+	uint32_t index_mask; /* of the two */
+	bool credit_due;     /* a credit that had no room */
+	bool dead;	     /* the queue pair is in ERROR: nothing is outstanding */
+	bool ended;	     /* it was moved there on purpose */
+	bool stranded;	     /* flushed, and no cause was seen yet */
+
+	/* receive queue */
+	uint32_t receives;
+	uint32_t owed; /* receives to post again */
+	struct verbs_link *next_owing;
+	uint8_t *kinds; /* by message: NOTICE_MESSAGE or NOTICE_DIRECT */
+	bool record_arrived[RESERVES];
+};
+
+/* What an immediate says: kind in the high 4 bits, 28 bits of a message number below. */
+enum notice {
+	NOTICE_MESSAGE = 1, /* number: of this message; it is in its slot */
+	NOTICE_DIRECT = 2,  /* number: of this message; it is in the program's buffer */
+	NOTICE_CREDIT = 3,  /* number: the consumed count, now in the credit word */
+	NOTICE_ABORT = 4,
+	NOTICE_LEAVE = 5
+};
+
+#define NOTICE_SHIFT 28
+#define NOTICE_MASK  0x0fffffffu
+
+static inline uint32_t notice_pack(enum notice kind, uint64_t number)
+{
+	return (uint32_t)kind << NOTICE_SHIFT | ((uint32_t)number & NOTICE_MASK);
+}
+
+/* A work request's id: whose it is, which queue, and how many of that send queue it completes. */
+#define ID_RECEIVE ((uint64_t)1 << 63)
+
+static inline uint64_t verbs_send_id(int peer, uint64_t number)
+{
+	return (uint64_t)(uint32_t)peer << 32 | (uint32_t)number;
+}
+
+static inline uint64_t verbs_receive_id(int peer)
+{
+	return ID_RECEIVE | (uint64_t)(uint32_t)peer << 32;
+}
+
+static inline int verbs_id_peer(uint64_t id)
+{
+	return (int)(id >> 32 & 0x7fffffff);
+}
+
+/* The verbs side of a link; NULL if it is not (or no longer) a verbs link. */
+static inline struct verbs_link *verbs_link_of(const struct link *link)
+{
+	return link->kind == WRING_TRANSPORT_VERBS ? link->back_end : NULL;
+}
+
+/* --- verbs_device.c ----------------------------------------------------------------------- */
+
+/* Open the device of that name. NO_DEVICE (with those there are), TRANSPORT. */
+enum wring_status verbs_device_open(const char *name, struct ibv_context **context,
+				    struct wring_error *error);
+
+/* Look at a port of verbs->context: fill device, port, limits, attr, gid. NO_DEVICE, INVALID (a GID
+ * index that is empty), TRANSPORT. */
+enum wring_status verbs_port_look(struct verbs *verbs, int port, int gid_index,
+				  struct wring_error *error);
+
+/* rxe or siw: no hardware behind it. */
+bool verbs_is_software(const struct ibv_device *device);
+
+/* The netdev under a RoCE port, "" if there is none to be seen. */
+void verbs_netdev(const struct ibv_device *device, int port, char *name, size_t len);
+
+/* --- verbs_queues.c: depths and limits ---------------------------------------------------- */
+
+uint32_t verbs_send_depth(const struct verbs *verbs, uint32_t slots, uint32_t credits);
+uint32_t verbs_receive_depth(uint32_t slots);
+
+/* Make completion channel and queue for queue_pairs links; chooses verbs->credit_room. */
+enum wring_status verbs_make_cq(struct verbs *verbs, uint32_t queue_pairs, uint32_t slots,
+				struct wring_error *error);
+
+/* Make the queue pair of a link; chooses depth, max_inline, two_sources. */
+enum wring_status verbs_make_qp(struct verbs_link *vl, struct wring_error *error);
+
+/* --- verbs_link.c ------------------------------------------------------------------------- */
+
+/* Nothing more may arrive or leave: the queue pair goes to ERROR. */
+void verbs_link_to_error(struct link *link);
+
+/* --- verbs_send.c ------------------------------------------------------------------------- */
+
+extern const struct link_ops verbs_ops;
+
+/* Work requests of this send queue up to the one with that (32 bits of a) number are complete. */
+void verbs_sent(struct verbs_link *vl, uint32_t number);
+
+/* A credit for which there was no room before. */
+void verbs_retry_credit(struct verbs_link *vl);
+
+/* Write the credit word once more, signalled. */
+void verbs_probe(struct verbs_link *vl);
+
+/* Nothing of this queue pair is outstanding any more, and nothing will be posted. */
+void verbs_mark_dead(struct verbs_link *vl);
+
+/* --- verbs_receive.c ---------------------------------------------------------------------- */
+
+/* Post n receives; 0 or an errno value. */
+int verbs_post_receives(struct verbs_link *vl, uint32_t n);
+bool verbs_peek(struct link *link, struct message *message);
+const struct reserve_record *verbs_reserved(struct link *link, enum reserve which);
+
+/* --- verbs_event.c ------------------------------------------------------------------------ */
+
+/* Read the async events that are there. */
+void verbs_read_events(struct verbs *verbs);
+
+/* --- verbs_error.c: errors begin with device, port and peer -------------------------------- */
+
+/* A call has failed with an errno value; next is what to try. Returns TRANSPORT. */
+enum wring_status verbs_call_failed(const struct verbs *verbs, int peer, const char *call,
+				    int native, const char *next, struct wring_error *error);
+
+/* A call that pins bytes of memory has failed: NOMEM and RLIMIT_MEMLOCK, or TRANSPORT. */
+enum wring_status verbs_pin_failed(const struct verbs *verbs, const char *call, int native,
+				   size_t bytes, struct wring_error *error);
+
+/* Keep the first failure seen while completions or events are handled... */
+__attribute__((format(printf, 4, 5))) void verbs_note(struct verbs *verbs, int peer, int native,
+						      const char *format, ...);
+void verbs_note_completion(struct verbs_link *vl, const struct ibv_wc *wc);
+/* ... and tell the transport, when all of them have been handled. */
+void verbs_tell(struct verbs *verbs);
+
+#endif
