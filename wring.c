@@ -1,0 +1,419 @@
+/* wring.c: the composition root: puts bootstrap, transport and collectives together. */
+#include <arpa/inet.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bootstrap/cpus.h"
+#include "bootstrap/exchange.h"
+#include "bootstrap/topology.h"
+#include "coll/comm.h"
+#include "transport/setup.h"
+
+extern char **environ;
+
+_Static_assert(sizeof(struct shm_address) <= EXCHANGE_ADDRESS, "an introduction holds an address");
+
+/* --- wring_comm_create -------------------------------------------------------------------- */
+
+/* What a rank knows while it is being connected. */
+struct creation {
+	const struct wring_bootstrap *bootstrap;
+	struct wring_config config;
+	struct transport *transport;
+	struct introduction own, *all;
+	int *host_of_rank, *rank_at;
+	uint8_t *can_open, *opened_by; /* by rank: verdicts on shared memory */
+	struct transport_offer *offers_out, *offers_in;
+	struct wring_error unopened; /* why the last shared memory could not be opened */
+	struct wring_error failure;  /* the first; the rounds go on all the same */
+	struct wring_comm *comm;
+};
+
+static bool failed(const struct creation *c)
+{
+	return c->failure.status != WRING_OK;
+}
+
+static bool allocate_rounds(struct creation *c)
+{
+	size_t n = (size_t)c->bootstrap->size;
+
+	c->all = calloc(n, sizeof(*c->all));
+	c->host_of_rank = calloc(n, sizeof(*c->host_of_rank));
+	c->rank_at = calloc(n, sizeof(*c->rank_at));
+	c->can_open = calloc(n, sizeof(*c->can_open));
+	c->opened_by = calloc(n, sizeof(*c->opened_by));
+	c->offers_out = calloc(n, sizeof(*c->offers_out));
+	c->offers_in = calloc(n, sizeof(*c->offers_in));
+	return c->all && c->host_of_rank && c->rank_at && c->can_open && c->opened_by &&
+	       c->offers_out && c->offers_in;
+}
+
+static void free_rounds(struct creation *c)
+{
+	free(c->all);
+	free(c->host_of_rank);
+	free(c->rank_at);
+	free(c->can_open);
+	free(c->opened_by);
+	free(c->offers_out);
+	free(c->offers_in);
+}
+
+static void describe_cpus(struct introduction *own)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	if (sched_getaffinity(0, sizeof(set), &set))
+		CPU_SET(0, &set);
+	memcpy(own->cpus, &set, sizeof(own->cpus));
+	own->quota_cpus = cpus_within_cgroups("", CPU_COUNT(&set));
+}
+
+_Static_assert(sizeof(cpu_set_t) == EXCHANGE_CPUS, "an introduction holds a CPU set");
+
+static int own_numa_node(void)
+{
+	unsigned cpu, node;
+
+	return syscall(SYS_getcpu, &cpu, &node, NULL) ? -1 : (int)node;
+}
+
+/* Everything that this rank can do before it has heard of the others. */
+static enum wring_status prepare(struct creation *c, const struct wring_config *config,
+				 struct wring_error *error)
+{
+	const struct wring_bootstrap *b = c->bootstrap;
+	struct shm_address address;
+	enum wring_status status = config_resolve(&c->config, config, environ, error);
+
+	if (status)
+		return status;
+	c->config.eager_bytes = transport_choose_eager(&c->config, b->size);
+	status = config_fingerprint(&c->config, &c->own.settings, error);
+	if (!status)
+		status = identity_read(&c->own.host, error);
+	if (!status)
+		status = transport_open(&c->transport, &c->config, b->rank, b->size, error);
+	if (status)
+		return status;
+	c->transport->numa_node = own_numa_node();
+	shm_get_address(c->transport->shm, c->transport->arena, &address);
+	memcpy(c->own.address, &address, sizeof(address));
+	return WRING_OK;
+}
+
+static void address_of(const struct creation *c, int peer, struct shm_address *address)
+{
+	memcpy(address, c->all[peer].address, sizeof(*address));
+}
+
+static enum wring_status place_ranks(struct creation *c, struct wring_error *error)
+{
+	int size = c->bootstrap->size, peer;
+	struct host_identity *hosts = calloc((size_t)size, sizeof(*hosts));
+
+	if (!hosts)
+		return error_set(error, WRING_ERR_NOMEM, "malloc for %d hosts failed", size);
+	for (peer = 0; peer < size; peer++) {
+		hosts[peer] = c->all[peer].host;
+		(void)snprintf(c->transport->peer_host[peer], sizeof(c->transport->peer_host[peer]),
+			       "%.63s", hosts[peer].host);
+	}
+	identity_hosts(hosts, size, c->host_of_rank);
+	identity_ring_order(c->host_of_rank, size, (enum wring_ring)c->config.ring, c->rank_at);
+	free(hosts);
+	return transport_set_ring(c->transport, c->rank_at, error);
+}
+
+/* Round 2: whose memory can be opened here? One that cannot is left to verbs. */
+static void try_host_peers(struct creation *c)
+{
+	int rank = c->bootstrap->rank, peer;
+	struct shm_address address;
+
+	if (c->config.transport == WRING_TRANSPORT_VERBS)
+		return;
+	for (peer = 0; peer < c->bootstrap->size; peer++) {
+		if (peer == rank || c->host_of_rank[peer] != c->host_of_rank[rank])
+			continue;
+		address_of(c, peer, &address);
+		c->can_open[peer] = !transport_try_shm(c->transport, peer, &address, &c->unopened);
+	}
+}
+
+/* Shared memory needs both ends. Returns how many peers remain for verbs. */
+static int settle_verdicts(struct creation *c)
+{
+	int peer, remain = 0;
+
+	for (peer = 0; peer < c->bootstrap->size; peer++) {
+		if (peer == c->bootstrap->rank)
+			continue;
+		if (c->can_open[peer] && c->opened_by[peer])
+			continue;
+		if (c->can_open[peer])
+			transport_forget_shm(c->transport, peer);
+		remain++;
+	}
+	return remain;
+}
+
+#define MAX_CANDIDATES 64
+
+/* The nearest usable port; the software ones last. */
+static enum wring_status choose_port(struct creation *c, struct verbs_candidate *chosen,
+				     struct wring_error *error)
+{
+	struct verbs_candidate all[MAX_CANDIDATES];
+	const char *names[MAX_CANDIDATES];
+	struct topology *topology = NULL;
+	int usable[MAX_CANDIDATES];
+	char why[128];
+	int i, n = verbs_candidates(&c->config, all, MAX_CANDIDATES), m = 0;
+
+	for (i = 0; i < n; i++) {
+		if (!all[i].usable)
+			continue;
+		names[m] = all[i].device;
+		usable[m++] = i;
+	}
+	if (m == 0)
+		return verbs_no_device(&c->config, all, n, error);
+	i = 0;
+	if (m > 1)
+		topology = topology_load(NULL, error);
+	if (topology)
+		i = topology_nearest_device(topology, names, m, why, sizeof(why));
+	topology_free(topology);
+	*chosen = all[usable[i < 0 ? 0 : i]];
+	return WRING_OK;
+}
+
+static enum wring_status open_verbs(struct creation *c, int *software, struct wring_error *error)
+{
+	struct verbs_candidate chosen;
+	enum wring_status status;
+
+	if (c->config.transport == WRING_TRANSPORT_SHM)
+		return error_set(
+			error, WRING_ERR_UNSUPPORTED,
+			"WRING_TRANSPORT=shm, but not every rank's memory can be opened here: "
+			"%s; use WRING_TRANSPORT=auto",
+			c->unopened.status ? c->unopened.text : "some ranks are on other hosts");
+	status = choose_port(c, &chosen, error);
+	if (status)
+		return status;
+	*software = chosen.software;
+	return transport_use_verbs(c->transport, chosen.device, chosen.port, error);
+}
+
+/* Ranks of this host whose CPUs overlap this rank's, against those CPUs. */
+static void choose_wait(struct creation *c, int busy)
+{
+	int rank = c->bootstrap->rank, peer, sharing = 0;
+	cpu_set_t own, all, set, both;
+	int cpus;
+
+	memcpy(&own, c->own.cpus, sizeof(own));
+	CPU_ZERO(&all);
+	for (peer = 0; peer < c->bootstrap->size; peer++) {
+		memcpy(&set, c->all[peer].cpus, sizeof(set));
+		CPU_AND(&both, &own, &set);
+		if (c->host_of_rank[peer] != c->host_of_rank[rank] || CPU_COUNT(&both) == 0)
+			continue;
+		CPU_OR(&all, &all, &set);
+		sharing++;
+	}
+	cpus = CPU_COUNT(&all);
+	if (c->own.quota_cpus < cpus)
+		cpus = c->own.quota_cpus;
+	transport_set_wait(c->transport, sharing + busy, cpus);
+}
+
+/* Round 3: make room, and QPs, for all peers, and say where. */
+static enum wring_status make_offers(struct creation *c, struct wring_error *error)
+{
+	enum wring_status status = WRING_OK;
+	int peer, software = 0;
+
+	if (settle_verdicts(c))
+		status = open_verbs(c, &software, error);
+	if (!status) {
+		choose_wait(c, software);
+		status = transport_lay_out(c->transport, error);
+	}
+	for (peer = 0; !status && peer < c->bootstrap->size; peer++)
+		transport_make_offer(c->transport, peer, &c->offers_out[peer]);
+	return status;
+}
+
+/* An invalid offer is from a rank that has failed: the last round says why. */
+static enum wring_status take_offers(struct creation *c, struct wring_error *error)
+{
+	enum wring_status status = WRING_OK;
+	struct shm_address address;
+	int peer;
+
+	for (peer = 0; !status && peer < c->bootstrap->size; peer++) {
+		if (peer == c->bootstrap->rank || !c->offers_in[peer].valid)
+			continue;
+		address_of(c, peer, &address);
+		status =
+			transport_connect(c->transport, peer, &address, &c->offers_in[peer], error);
+	}
+	return status;
+}
+
+static void discard_comm(struct wring_comm *comm)
+{
+	if (!comm)
+		return;
+	engine_stop(&comm->engine);
+	coll_close(comm->coll);
+	free(comm);
+}
+
+static enum wring_status make_comm(struct creation *c, struct wring_error *error)
+{
+	struct transport *transport = c->transport;
+	struct wring_comm *made = calloc(1, sizeof(*made));
+	enum wring_status status;
+
+	if (!made)
+		return error_set(error, WRING_ERR_NOMEM, "malloc(%zu) failed", sizeof(*made));
+	made->rank = transport->rank;
+	made->size = transport->size;
+	made->transport = transport;
+	c->comm = made;
+	status = coll_open(&made->coll, transport, made, error);
+	if (!status)
+		status = engine_start(&made->engine, made->coll,
+				      transport->config.progress == WRING_PROGRESS_THREAD, error);
+	return status;
+}
+
+/* Rounds 2 to 4. A failed callback ends it at once; any other failure waits for round 4. */
+static enum wring_status connect_ranks(struct creation *c, struct wring_error *error)
+{
+	const struct wring_bootstrap *b = c->bootstrap;
+	enum wring_status status;
+
+	if (!place_ranks(c, &c->failure))
+		try_host_peers(c);
+	status = exchange_alltoall(b, c->can_open, c->opened_by, sizeof(*c->can_open), error);
+	if (status)
+		return status;
+	if (!failed(c))
+		(void)make_offers(c, &c->failure);
+	status = exchange_alltoall(b, c->offers_out, c->offers_in, sizeof(*c->offers_out), error);
+	if (status)
+		return status;
+	if (!failed(c) && !take_offers(c, &c->failure))
+		(void)make_comm(c, &c->failure);
+	return exchange_ready(b, &c->failure, error);
+}
+
+/* All rounds; the transport is c->transport when it returns WRING_OK. */
+static enum wring_status run_rounds(struct creation *c, const struct wring_config *config,
+				    struct wring_comm **comm, struct wring_error *error)
+{
+	enum wring_status status;
+
+	if (!comm)
+		(void)error_set(&c->failure, WRING_ERR_INVALID, "wring_comm_create: comm is NULL");
+	else
+		(void)prepare(c, config, &c->failure);
+	describe_cpus(&c->own);
+	exchange_introduce(&c->own, c->bootstrap, &c->failure);
+	status = exchange_introductions(c->bootstrap, &c->own, c->all, error);
+	return status ? status : connect_ranks(c, error);
+}
+
+enum wring_status wring_comm_create(const struct wring_bootstrap *bootstrap,
+				    const struct wring_config *config, struct wring_comm **comm,
+				    struct wring_error *error)
+{
+	struct creation c = {.bootstrap = bootstrap};
+	enum wring_status status = exchange_check(bootstrap, error);
+
+	if (status)
+		return status;
+	if (allocate_rounds(&c))
+		status = run_rounds(&c, config, comm, error);
+	else
+		status = error_set(error, WRING_ERR_NOMEM, "malloc for %d ranks failed",
+				   bootstrap->size);
+	if (status) {
+		discard_comm(c.comm);
+		transport_close(c.transport);
+	} else {
+		*comm = c.comm;
+	}
+	free_rounds(&c);
+	return status;
+}
+
+/* --- the rest of a communicator's life ----------------------------------------------------- */
+
+void wring_comm_destroy(struct wring_comm *comm)
+{
+	if (!comm || !comm->transport)
+		return;
+	engine_stop(&comm->engine);
+	transport_leave(comm->transport);
+	comm_keep_orphans(comm);
+	coll_close(comm->coll);
+	transport_close(comm->transport);
+	comm->transport = NULL;
+	comm->coll = NULL;
+	comm_free_if_empty(comm);
+}
+
+static void describe_own(const struct wring_comm *comm, struct wring_peer_info *info)
+{
+	struct verbs_address address;
+
+	info->numa_node = comm->transport->numa_node;
+	if (!comm->transport->verbs)
+		return;
+	verbs_get_address(comm->transport->verbs, &address);
+	info->port = address.port;
+	info->gid_index = address.gid_index;
+	info->lid = (int)address.lid;
+	info->mtu = 128 << address.mtu;
+	(void)snprintf(info->device, sizeof(info->device), "%s", address.device);
+	(void)inet_ntop(AF_INET6, address.gid, info->gid, sizeof(info->gid));
+}
+
+static void describe_peer(const struct wring_comm *comm, int peer, struct wring_peer_info *info)
+{
+	const struct link *link = &comm->transport->links[peer];
+
+	info->transport = link->kind;
+	if (link->kind == WRING_TRANSPORT_VERBS)
+		verbs_link_info(link, info);
+}
+
+enum wring_status wring_comm_peer(const struct wring_comm *comm, int peer,
+				  struct wring_peer_info *info, size_t size)
+{
+	struct wring_peer_info all = {.port = -1, .gid_index = -1, .lid = -1, .numa_node = -1};
+
+	if (!comm || !info || size == 0 || peer < 0 || peer >= comm->size)
+		return WRING_ERR_INVALID;
+	if (!comm->transport)
+		return WRING_ERR_STATE;
+	(void)snprintf(all.host, sizeof(all.host), "%s", comm->transport->peer_host[peer]);
+	if (peer == comm->rank)
+		describe_own(comm, &all);
+	else
+		describe_peer(comm, peer, &all);
+	memcpy(info, &all, size < sizeof(all) ? size : sizeof(all));
+	return WRING_OK;
+}
