@@ -27,16 +27,6 @@ void reduce(void *dst, const void *acc, const void *x, size_t count, enum wring_
 void reduce_two(void *dst, void *dst2, const void *acc, const void *x, size_t count,
 		enum wring_datatype datatype, enum wring_op op);
 
-/*
- * The same, and a plain copy, with stores that go to memory past the caches: faster for outputs
- * larger than the caches and not among the inputs, slower for what is read again soon. Outputs
- * not aligned to 16 bytes are stored as usual. What the thread stores after the call is seen by
- * other threads after the outputs, as it is with ordinary stores and a release.
- */
-void reduce_two_stream(void *dst, void *dst2, const void *acc, const void *x, size_t count,
-		       enum wring_datatype datatype, enum wring_op op);
-void copy_stream(void *dst, const void *src, size_t len);
-
 /* dst[i] = dst[i] / size, for the floating datatypes; leaves integers alone. */
 void reduce_scale(void *dst, size_t count, enum wring_datatype datatype, int size);
 

@@ -271,6 +271,7 @@ const struct reduce_kernels reduce_int8 = {
 			[WRING_MAX] = max_int8,
 			[WRING_AVG] = sum_uint8,
 		},
+	.scale = scale_nothing,
 };
 
 const struct reduce_kernels reduce_uint8 = {
@@ -282,6 +283,7 @@ const struct reduce_kernels reduce_uint8 = {
 			[WRING_MAX] = max_uint8,
 			[WRING_AVG] = sum_uint8,
 		},
+	.scale = scale_nothing,
 };
 
 const struct reduce_kernels reduce_int32 = {
@@ -293,6 +295,7 @@ const struct reduce_kernels reduce_int32 = {
 			[WRING_MAX] = max_int32,
 			[WRING_AVG] = sum_uint32,
 		},
+	.scale = scale_nothing,
 };
 
 const struct reduce_kernels reduce_uint32 = {
@@ -304,6 +307,7 @@ const struct reduce_kernels reduce_uint32 = {
 			[WRING_MAX] = max_uint32,
 			[WRING_AVG] = sum_uint32,
 		},
+	.scale = scale_nothing,
 };
 
 const struct reduce_kernels reduce_int64 = {
@@ -315,6 +319,7 @@ const struct reduce_kernels reduce_int64 = {
 			[WRING_MAX] = max_int64,
 			[WRING_AVG] = sum_uint64,
 		},
+	.scale = scale_nothing,
 };
 
 const struct reduce_kernels reduce_uint64 = {
@@ -326,4 +331,5 @@ const struct reduce_kernels reduce_uint64 = {
 			[WRING_MAX] = max_uint64,
 			[WRING_AVG] = sum_uint64,
 		},
+	.scale = scale_nothing,
 };
