@@ -1,0 +1,36 @@
+/* measure.h: how long one call takes, for one size. */
+/* SPDX-License-Identifier: MIT */
+#ifndef MEASURE_H
+#define MEASURE_H
+
+#include "stats.h"
+#include "work.h"
+
+#include <stdint.h>
+
+struct result {
+	size_t bytes, count;
+	long inner;		    /* calls in one timed block */
+	long blocks;		    /* timed blocks of each system */
+	struct stats time[SYSTEMS]; /* seconds per call, on rank 0 only */
+	uint64_t wrong;
+};
+
+/*
+ * Collective: measure the work at its present count; bytes and count of *result are set, and on
+ * rank 0 the times; with --check its elements are validated before and after.
+ * Returns 0, or on every rank -1 after one of them has printed its complaint.
+ */
+int measure(struct work *work, struct result *result, struct complaint *complaint);
+
+/* Bytes per second of the median; 0 if there is nothing to transfer. */
+double measure_algbw(const struct result *result, enum system system);
+
+/* algbw x 2(n-1)/n for an all-reduce, algbw for a broadcast: what a link has to carry. */
+double measure_busbw(const struct result *result, enum system system, enum collective collective,
+		     int size);
+
+/* MPI's median / Wring's. */
+double measure_ratio(const struct result *result);
+
+#endif

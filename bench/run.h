@@ -1,0 +1,24 @@
+/* run.h: one run of the benchmark: what was asked, where it ran, what came out. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RUN_H
+#define RUN_H
+
+#include "launch.h"
+#include "machine.h"
+#include "measure.h"
+#include "options.h"
+#include "paths.h"
+
+struct run {
+	struct options options;
+	int argc;
+	char **argv;
+	struct launch launch;
+	int rank, size;
+	struct machine machine;
+	struct path_row *paths; /* size of them, on rank 0 only */
+	size_t results_count;
+	struct result results[MAX_SIZES];
+};
+
+#endif
