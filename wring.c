@@ -1,5 +1,6 @@
 /* wring.c: the composition root: puts bootstrap, transport and collectives together. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,30 +39,25 @@ static bool failed(const struct creation *c)
 	return c->failure.status != WRING_OK;
 }
 
+_Static_assert(sizeof(struct introduction) % sizeof(uint64_t) == 0, "offers may follow it");
+
+/* In one piece: a rank that does not get it can take part in no round, and the others learn of
+ * that from the bootstrap alone. Everything after it fails in words. */
 static bool allocate_rounds(struct creation *c)
 {
 	size_t n = (size_t)c->bootstrap->size;
 
-	c->all = calloc(n, sizeof(*c->all));
-	c->host_of_rank = calloc(n, sizeof(*c->host_of_rank));
-	c->rank_at = calloc(n, sizeof(*c->rank_at));
-	c->can_open = calloc(n, sizeof(*c->can_open));
-	c->opened_by = calloc(n, sizeof(*c->opened_by));
-	c->offers_out = calloc(n, sizeof(*c->offers_out));
-	c->offers_in = calloc(n, sizeof(*c->offers_in));
-	return c->all && c->host_of_rank && c->rank_at && c->can_open && c->opened_by &&
-	       c->offers_out && c->offers_in;
-}
-
-static void free_rounds(struct creation *c)
-{
-	free(c->all);
-	free(c->host_of_rank);
-	free(c->rank_at);
-	free(c->can_open);
-	free(c->opened_by);
-	free(c->offers_out);
-	free(c->offers_in);
+	c->all = calloc(n, sizeof(*c->all) + 2 * sizeof(*c->offers_in) + 2 * sizeof(*c->rank_at) +
+				   2 * sizeof(*c->can_open));
+	if (!c->all)
+		return false;
+	c->offers_out = (struct transport_offer *)(c->all + n);
+	c->offers_in = c->offers_out + n;
+	c->host_of_rank = (int *)(c->offers_in + n);
+	c->rank_at = c->host_of_rank + n;
+	c->can_open = (uint8_t *)(c->rank_at + n);
+	c->opened_by = c->can_open + n;
+	return true;
 }
 
 static void describe_cpus(struct introduction *own)
@@ -131,6 +127,13 @@ static enum wring_status place_ranks(struct creation *c, struct wring_error *err
 	return transport_set_ring(c->transport, c->rank_at, error);
 }
 
+/* Then it is not the peer's memory that cannot be opened, but this rank that cannot go on. */
+static bool lacks_resources(const struct wring_error *error)
+{
+	return error->status == WRING_ERR_NOMEM || error->native == EMFILE ||
+	       error->native == ENFILE || error->native == ENOMEM;
+}
+
 /* Round 2: whose memory can be opened here? One that cannot is left to verbs. */
 static void try_host_peers(struct creation *c)
 {
@@ -139,11 +142,13 @@ static void try_host_peers(struct creation *c)
 
 	if (c->config.transport == WRING_TRANSPORT_VERBS)
 		return;
-	for (peer = 0; peer < c->bootstrap->size; peer++) {
+	for (peer = 0; peer < c->bootstrap->size && !failed(c); peer++) {
 		if (peer == rank || c->host_of_rank[peer] != c->host_of_rank[rank])
 			continue;
 		address_of(c, peer, &address);
 		c->can_open[peer] = !transport_try_shm(c->transport, peer, &address, &c->unopened);
+		if (!c->can_open[peer] && lacks_resources(&c->unopened))
+			c->failure = c->unopened;
 	}
 }
 
@@ -205,7 +210,9 @@ static enum wring_status open_verbs(struct creation *c, int *software, struct wr
 			error, WRING_ERR_UNSUPPORTED,
 			"WRING_TRANSPORT=shm, but not every rank's memory can be opened here: "
 			"%s; use WRING_TRANSPORT=auto",
-			c->unopened.status ? c->unopened.text : "some ranks are on other hosts");
+			c->unopened.status
+				? c->unopened.text
+				: "some ranks are on other hosts, or cannot open this rank's");
 	status = choose_port(c, &chosen, error);
 	if (status)
 		return status;
@@ -298,6 +305,21 @@ static enum wring_status make_comm(struct creation *c, struct wring_error *error
 	return status;
 }
 
+/* All are ready: then all have made an offer, or are not what they seem. */
+static enum wring_status check_offers(const struct creation *c, struct wring_error *error)
+{
+	int peer;
+
+	for (peer = 0; peer < c->bootstrap->size; peer++)
+		if (!c->offers_in[peer].valid)
+			return error_set(
+				error, WRING_ERR_BOOTSTRAP,
+				"rank %d is ready, but made no offer; do all ranks run the "
+				"same version?",
+				peer);
+	return WRING_OK;
+}
+
 /* Rounds 2 to 4. A failed callback ends it at once; any other failure waits for round 4. */
 static enum wring_status connect_ranks(struct creation *c, struct wring_error *error)
 {
@@ -306,6 +328,8 @@ static enum wring_status connect_ranks(struct creation *c, struct wring_error *e
 
 	if (!place_ranks(c, &c->failure))
 		try_host_peers(c);
+	if (failed(c)) /* nobody need look for verbs: the last round says why */
+		memset(c->can_open, true, (size_t)b->size);
 	status = exchange_alltoall(b, c->can_open, c->opened_by, sizeof(*c->can_open), error);
 	if (status)
 		return status;
@@ -316,7 +340,8 @@ static enum wring_status connect_ranks(struct creation *c, struct wring_error *e
 		return status;
 	if (!failed(c) && !take_offers(c, &c->failure))
 		(void)make_comm(c, &c->failure);
-	return exchange_ready(b, &c->failure, error);
+	status = exchange_ready(b, &c->failure, c->all, error);
+	return status ? status : check_offers(c, error);
 }
 
 /* All rounds; the transport is c->transport when it returns WRING_OK. */
@@ -355,7 +380,7 @@ enum wring_status wring_comm_create(const struct wring_bootstrap *bootstrap,
 	} else {
 		*comm = c.comm;
 	}
-	free_rounds(&c);
+	free(c.all);
 	return status;
 }
 

@@ -70,18 +70,36 @@ static enum wring_status call_failed(const char *call, int code, struct wring_er
 		call, code);
 }
 
+/* A status that another rank has sent; one that wring.h does not name is none. */
+static enum wring_status known_failure(int status)
+{
+	const char *name = wring_strerror((enum wring_status)status);
+
+	return status && strcmp(name, "unknown") ? (enum wring_status)status : WRING_ERR_BOOTSTRAP;
+}
+
 /* From here on a failure is described on behalf of the rank that has it. */
 static enum wring_status failure_of(int rank, int status, int native, const char *text,
 				    int text_len, struct wring_error *error)
 {
-	enum wring_status known = status >= WRING_ERR_INVALID && status <= WRING_ERR_ABORTED
-					  ? (enum wring_status)status
-					  : WRING_ERR_BOOTSTRAP;
+	enum wring_status known = known_failure(status);
 
 	(void)error_native(error, known, native, "rank %d: %.*s", rank, text_len, text);
 	if (error)
 		error->rank = rank;
 	return known;
+}
+
+/* Whatever else a bootstrap does, it must not change this rank's own words. */
+static enum wring_status check_own(const void *own, const void *all, int rank, size_t len,
+				   struct wring_error *error)
+{
+	if (!memcmp(own, (const char *)all + (size_t)rank * len, len))
+		return WRING_OK;
+	return error_set(error, WRING_ERR_BOOTSTRAP,
+			 "the bootstrap's allgather returned something else at place %d than rank "
+			 "%d had given to it",
+			 rank, rank);
 }
 
 static enum wring_status check_form(const struct wring_bootstrap *bootstrap,
@@ -151,6 +169,8 @@ enum wring_status exchange_introductions(const struct wring_bootstrap *bootstrap
 		return call_failed("allgather", code, error);
 	status = check_form(bootstrap, all, error);
 	if (!status)
+		status = check_own(own, all, bootstrap->rank, sizeof(*own), error);
+	if (!status)
 		status = check_failures(bootstrap->size, all, error);
 	if (!status)
 		status = check_settings(bootstrap->size, all, error);
@@ -179,8 +199,11 @@ static enum wring_status find_unready(const struct readiness *all, int size,
 	return WRING_OK;
 }
 
+_Static_assert(sizeof(struct readiness) <= sizeof(struct introduction), "there is room for it");
+
 enum wring_status exchange_ready(const struct wring_bootstrap *bootstrap,
-				 const struct wring_error *failure, struct wring_error *error)
+				 const struct wring_error *failure, struct introduction *room,
+				 struct wring_error *error)
 {
 	struct readiness own = {
 		.status = (int32_t)failure->status,
@@ -188,18 +211,16 @@ enum wring_status exchange_ready(const struct wring_bootstrap *bootstrap,
 		.peer = failure->peer,
 		.native = failure->native,
 	};
-	struct readiness *all = calloc((size_t)bootstrap->size, sizeof(*all));
+	struct readiness *all = (struct readiness *)(void *)room;
 	enum wring_status status;
 	int code;
 
 	(void)snprintf(own.text, sizeof(own.text), "%.*s", (int)sizeof(own.text) - 1,
 		       failure->text);
-	if (!all)
-		return error_set(error, WRING_ERR_NOMEM, "malloc for %d ranks failed",
-				 bootstrap->size);
 	code = bootstrap->allgather(bootstrap->ctx, &own, all, sizeof(own));
 	status = code ? call_failed("allgather", code, error)
-		      : find_unready(all, bootstrap->size, error);
-	free(all);
+		      : check_own(&own, all, bootstrap->rank, sizeof(own), error);
+	if (!status)
+		status = find_unready(all, bootstrap->size, error);
 	return status;
 }

@@ -53,9 +53,11 @@ enum wring_status exchange_introductions(const struct wring_bootstrap *bootstrap
 enum wring_status exchange_alltoall(const struct wring_bootstrap *bootstrap, const void *in,
 				    void *out, size_t len, struct wring_error *error);
 
-/* Round 4. failure (status WRING_OK: none) is this rank's; *error is what all return. */
+/* Round 4. failure (status WRING_OK: none) is this rank's; *error is what all return. The room of
+ * the introductions is used once more, so that this round needs no memory. */
 enum wring_status exchange_ready(const struct wring_bootstrap *bootstrap,
-				 const struct wring_error *failure, struct wring_error *error);
+				 const struct wring_error *failure, struct introduction *room,
+				 struct wring_error *error);
 
 /* Is the struct usable at all? INVALID: this rank cannot take part in anything. */
 enum wring_status exchange_check(const struct wring_bootstrap *bootstrap,

@@ -9,9 +9,9 @@ enum wring_status comm_record(struct wring_comm *comm, const struct wring_error 
 
 enum wring_status comm_check(struct wring_comm *comm, const char *function)
 {
+	enum wring_status status;
 	struct wring_error error;
 
-	(void)function;
 	if (!comm)
 		return WRING_ERR_INVALID;
 	if (!comm->transport) {
@@ -19,7 +19,12 @@ enum wring_status comm_check(struct wring_comm *comm, const char *function)
 				function);
 		return comm_record(comm, &error);
 	}
-	return transport_status(comm->transport);
+	engine_lock(&comm->engine);
+	if (transport_status(comm->transport))
+		transport_settle(comm->transport);
+	status = transport_status(comm->transport);
+	engine_unlock(&comm->engine);
+	return status;
 }
 
 /* Check and queue; the lock is held. */

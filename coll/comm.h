@@ -23,7 +23,8 @@ struct wring_comm {
 /* Record a failed call and return its status. */
 enum wring_status comm_record(struct wring_comm *comm, const struct wring_error *error);
 
-/* NULL and broken communicators are refused: INVALID, or, if broken, the first cause. */
+/* NULL and broken communicators are refused: INVALID, or, if broken, the first cause, which is
+ * settled with the peers before it is told. */
 enum wring_status comm_check(struct wring_comm *comm, const char *function);
 
 /* wring_alloc memory stays until wring_free: remember its length before the transport goes. */

@@ -44,7 +44,17 @@ static void arm(struct transport *t)
 		verbs_arm(t->verbs);
 }
 
-static void sleep_until_event(struct transport *t)
+/* Until the deadline, or SLEEP_MS: the peers are to be looked after. */
+static int sleep_ms(const struct transport *t, uint64_t waited_ns)
+{
+	uint64_t waited = waited_ns / 1000000, end = (uint64_t)t->config.timeout_ms;
+
+	if (waited >= end)
+		return 1;
+	return end - waited < SLEEP_MS ? (int)(end - waited) : SLEEP_MS;
+}
+
+static void sleep_until_event(struct transport *t, uint64_t waited_ns)
 {
 	struct pollfd fds[3] = {{.fd = t->shm->pipe[0], .events = POLLIN}};
 	int verbs_fd[2] = {-1, -1};
@@ -52,7 +62,7 @@ static void sleep_until_event(struct transport *t)
 
 	for (i = 0; i < n; i++)
 		fds[i + 1] = (struct pollfd){.fd = verbs_fd[i], .events = POLLIN};
-	(void)poll(fds, (nfds_t)(n + 1), SLEEP_MS);
+	(void)poll(fds, (nfds_t)(n + 1), sleep_ms(t, waited_ns));
 	shm_set_asleep(t->arena, false);
 	if (fds[0].revents)
 		shm_answer_doorbell(t->shm);
@@ -106,6 +116,16 @@ static void miss_leaver(struct transport *t, int peer, uint64_t operation)
 		fail_peer(t, peer, operation, "has left the communicator");
 }
 
+/* True when nothing has moved since the last look at this peer, which was after its end. */
+static bool looked_twice(const struct transport *t, struct link *link)
+{
+	bool twice = link->ended && link->moved_at_end == t->moved;
+
+	link->ended = true;
+	link->moved_at_end = t->moved;
+	return twice;
+}
+
 /*
  * A process that has ended may have messages here that are still to be taken, and its goodbye may
  * be among them: judge only when nothing has moved between two looks.
@@ -117,12 +137,17 @@ static void look_at_process(struct transport *t, struct link *link, uint64_t ope
 	hear_leave(link);
 	if (link->left)
 		return;
-	if (link->ended && link->moved_at_end == t->moved) {
+	if (looked_twice(t, link))
 		fail_peer(t, link->peer, operation, "has ended (its process is gone)");
+}
+
+/* What a peer that left had sent and nobody takes is of a later operation: we miss its credit. */
+static void look_at_leaver(struct transport *t, int peer, uint64_t operation)
+{
+	if (peer < 0 || peer == t->rank || !t->links[peer].left)
 		return;
-	}
-	link->ended = true;
-	link->moved_at_end = t->moved;
+	if (looked_twice(t, &t->links[peer]))
+		fail_peer(t, peer, operation, "has left the communicator");
 }
 
 static void listen_to_peers(struct transport *t, uint64_t operation, int waiting_for)
@@ -137,13 +162,15 @@ static void listen_to_peers(struct transport *t, uint64_t operation, int waiting
 		miss_leaver(t, waiting_for, operation);
 }
 
-static void look_after_peers(struct transport *t, uint64_t operation)
+static void look_after_peers(struct transport *t, uint64_t operation, int waiting_for)
 {
 	int peer;
 
 	for (peer = 0; peer < t->size && !t->error.status; peer++)
 		if (peer != t->rank && t->links[peer].kind == WRING_TRANSPORT_SHM)
 			look_at_process(t, &t->links[peer], operation);
+	if (!t->error.status)
+		look_at_leaver(t, waiting_for, operation);
 	if (t->verbs && !t->error.status)
 		verbs_watch(t->verbs);
 }
@@ -207,7 +234,7 @@ static void slow_round(struct transport *t, struct idle *idle, uint64_t now, uin
 	}
 	if (now - idle->looked_ns >= LOOK_NS) {
 		idle->looked_ns = now;
-		look_after_peers(t, operation);
+		look_after_peers(t, operation, waiting_for);
 	}
 }
 
@@ -241,7 +268,7 @@ void transport_idle(struct transport *transport, struct idle *idle, uint64_t ope
 		arm(transport);
 	} else {
 		idle->armed = false;
-		sleep_until_event(transport);
+		sleep_until_event(transport, now - idle->since_ns);
 	}
 }
 

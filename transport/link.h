@@ -117,7 +117,7 @@ struct link {
 
 	bool peer_sleeps; /* the peer's wait policy may sleep: credits must raise a completion */
 	bool left;	  /* a leave record has been seen */
-	bool ended;	  /* its process has ended, when moved was moved_at_end */
+	bool ended;	  /* it has left or its process has ended, when moved was moved_at_end */
 	uint64_t moved_at_end;
 	bool closed; /* ops->close was called */
 	bool reserve_sent[RESERVES];

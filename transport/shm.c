@@ -14,6 +14,8 @@
 
 #include "transport/setup.h"
 
+#define LINE_LEN sizeof(struct line)
+
 enum wring_status shm_make_doorbell(struct shm **shm, struct wring_error *error)
 {
 	struct shm *s = calloc(1, sizeof(*s));
@@ -50,15 +52,22 @@ void shm_get_address(const struct shm *shm, const struct arena *arena, struct sh
 	};
 }
 
+static const char *hint_for(int e)
+{
+	if (e == EMFILE || e == ENFILE)
+		return "see ulimit -n and fs.file-max";
+	if (e == ENOMEM)
+		return "free memory, or raise the memory limit of this container or cgroup";
+	return "do the ranks share one PID namespace and user?";
+}
+
 static enum wring_status cannot_reach(const struct link *link, const char *call, const char *path,
 				      struct wring_error *error)
 {
 	int e = errno;
 
-	return error_native(error, WRING_ERR_SYSTEM, e,
-			    "shm: %s(%s) of rank %d failed: %s; do the ranks share one PID "
-			    "namespace and user?",
-			    call, path, link->peer, strerror(e));
+	return error_native(error, WRING_ERR_SYSTEM, e, "shm: %s(%s) of rank %d failed: %s; %s",
+			    call, path, link->peer, strerror(e), hint_for(e));
 }
 
 static int open_proc(int pid, int fd, int flags, char *path, size_t len)
@@ -83,6 +92,14 @@ static bool sealed(int fd)
 	return seals >= 0 && (seals & F_SEAL_SHRINK);
 }
 
+/* The doorbell is written to: it must not be whatever else that process has open. */
+static bool is_pipe(int fd)
+{
+	struct stat stat;
+
+	return !fstat(fd, &stat) && S_ISFIFO(stat.st_mode);
+}
+
 static enum wring_status open_peer(struct link *link, struct shm_link *shm,
 				   const struct shm_address *address, struct wring_error *error)
 {
@@ -101,6 +118,11 @@ static enum wring_status open_peer(struct link *link, struct shm_link *shm,
 				  sizeof(path));
 	if (shm->doorbell < 0)
 		return cannot_reach(link, "open", path, error);
+	if (!is_pipe(shm->doorbell))
+		return error_set(error, WRING_ERR_SYSTEM,
+				 "shm: %s is not the doorbell of rank %d (no pipe); do all ranks "
+				 "run the same version?",
+				 path, link->peer);
 	shm->pidfd = (int)syscall(SYS_pidfd_open, address->pid, 0);
 	if (shm->pidfd < 0)
 		return cannot_reach(link, "pidfd_open", "", error);
@@ -123,31 +145,75 @@ enum wring_status shm_link_open(struct link *link, const struct shm_address *add
 	link->ops = &shm_link_ops;
 	link->reusable = SENT_AT_ONCE;
 	status = open_peer(link, shm, address, error);
-	if (status)
+	if (status) {
 		shm_link_close(link);
+		link->kind = WRING_TRANSPORT_AUTO;
+	}
 	return status;
+}
+
+/* Nobody has called wring_alloc yet: the file is the head and nothing else. */
+static enum wring_status check_offer(const struct link *link, const struct shm_offer *offer,
+				     struct wring_error *error)
+{
+	struct shm_link *shm = link->back_end;
+	struct stat stat = {0};
+
+	if (!fstat(shm->fd, &stat) && offer->head_len == (uint64_t)stat.st_size &&
+	    offer->area_offset % LINE_LEN == 0 && offer->area_offset >= ARENA_PAGE &&
+	    offer->area_offset <= offer->head_len &&
+	    area_len(&link->tx) <= offer->head_len - offer->area_offset) {
+		shm->file_len = offer->head_len;
+		return WRING_OK;
+	}
+	return error_set(error, WRING_ERR_BOOTSTRAP,
+			 "shm: rank %d offers an area at %llu of %llu bytes in a file of "
+			 "%lld; do all ranks run the same version?",
+			 link->peer, (unsigned long long)offer->area_offset,
+			 (unsigned long long)offer->head_len, (long long)stat.st_size);
+}
+
+/* Asked of the kernel, which does not mind a wrong address. */
+static bool own_map_has_nonce(uint64_t base, const struct shm_address *address)
+{
+	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	struct arena_header header;
+	bool has;
+
+	if (fd < 0)
+		return false;
+	has = pread(fd, &header, sizeof(header), (off_t)base) == (ssize_t)sizeof(header) &&
+	      memcmp(header.nonce, address->nonce, sizeof(header.nonce)) == 0;
+	close(fd);
+	return has;
 }
 
 /*
  * Ranks that are threads of one process use the owner's own map, so that a race detector sees
  * both sides of a message at one address.
  */
+static enum wring_status share_head(struct link *link, const struct shm_address *address,
+				    const struct shm_offer *offer, struct wring_error *error)
+{
+	struct shm_link *shm = link->back_end;
+
+	if (offer->base % ARENA_PAGE || !own_map_has_nonce(offer->base, address))
+		return error_set(error, WRING_ERR_BOOTSTRAP,
+				 "shm: rank %d is a thread of this process, but its memory is not "
+				 "at 0x%llx; do all ranks run the same version?",
+				 link->peer, (unsigned long long)offer->base);
+	shm->head = (unsigned char *)(uintptr_t)offer->base;
+	shm->head_len = offer->head_len;
+	arena_hold_head(shm->head);
+	return WRING_OK;
+}
+
 static enum wring_status map_head(struct link *link, const struct shm_offer *offer,
 				  struct wring_error *error)
 {
 	struct shm_link *shm = link->back_end;
-	struct stat stat;
 	void *base;
 
-	if (fstat(shm->fd, &stat) || (uint64_t)stat.st_size < offer->head_len ||
-	    offer->area_offset > offer->head_len ||
-	    area_len(&link->tx) > offer->head_len - offer->area_offset)
-		return error_set(error, WRING_ERR_BOOTSTRAP,
-				 "shm: rank %d offers an area at %llu of %llu bytes in a file of "
-				 "%lld; do all ranks run the same version?",
-				 link->peer, (unsigned long long)offer->area_offset,
-				 (unsigned long long)offer->head_len, (long long)stat.st_size);
-	shm->file_len = (uint64_t)stat.st_size;
 	base = mmap(NULL, offer->head_len, PROT_READ | PROT_WRITE, MAP_SHARED, shm->fd, 0);
 	if (base == MAP_FAILED)
 		return error_native(error, WRING_ERR_NOMEM, errno,
@@ -163,18 +229,13 @@ enum wring_status shm_link_connect(struct link *link, const struct shm_address *
 				   const struct shm_offer *offer, struct wring_error *error)
 {
 	struct shm_link *shm = link->back_end;
-	enum wring_status status;
+	enum wring_status status = check_offer(link, offer, error);
 
-	if (shm->same_process) {
-		shm->head = (unsigned char *)(uintptr_t)offer->base;
-		shm->head_len = offer->head_len;
-		arena_hold_head(shm->head);
-		(void)address;
-	} else {
-		status = map_head(link, offer, error);
-		if (status)
-			return status;
-	}
+	if (!status)
+		status = shm->same_process ? share_head(link, address, offer, error)
+					   : map_head(link, offer, error);
+	if (status)
+		return status;
 	link->tx_area = shm->head + offer->area_offset;
 	return WRING_OK;
 }
