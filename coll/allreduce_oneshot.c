@@ -61,8 +61,11 @@ static bool all_arrived(struct wring_request *request, struct oneshot_state *sta
 	return true;
 }
 
-/* Where each position's input is; the own one is copied if the result would overwrite it. */
-static void collect_inputs(struct wring_request *request)
+/*
+ * Where each position's input is; the own one is copied if the result would overwrite it. False:
+ * what had arrived is not to be seen any more, for the transport has failed meanwhile.
+ */
+static bool collect_inputs(struct wring_request *request)
 {
 	struct coll *coll = request->coll;
 	const struct call *call = &request->call;
@@ -77,10 +80,12 @@ static void collect_inputs(struct wring_request *request)
 	for (i = 1; i < coll->size; i++) {
 		int peer = peer_after(coll, i);
 
-		(void)link_peek(transport_link(coll->transport, peer), &message);
+		if (!link_peek(transport_link(coll->transport, peer), &message))
+			return false;
 		coll->inputs[ring_back(coll->position, coll->size - i, coll->size)] =
 			message.payload;
 	}
+	return true;
 }
 
 static const void *input_at(const struct wring_request *request, int position, size_t element)
@@ -131,7 +136,8 @@ static bool progress(struct wring_request *request)
 	send_to_all(request, state);
 	if (!all_arrived(request, state) || state->sent < coll->size - 1)
 		return false;
-	collect_inputs(request);
+	if (!collect_inputs(request))
+		return false;
 	reduce_all(request);
 	for (i = 1; i < coll->size; i++) {
 		lane_consume(request, peer_after(coll, i));

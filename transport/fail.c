@@ -57,12 +57,22 @@ static bool comes_before(const struct wring_error *a, const struct wring_error *
 	return a->rank < b->rank;
 }
 
-static void read_record(const struct reserve_record *record, struct wring_error *error)
+/* Programs may use a rank as an index: one that does not exist becomes "nobody". */
+static int known_rank(const struct transport *t, int rank)
 {
-	(void)error_native(error, (enum wring_status)record->status, record->native, "%.*s",
-			   (int)sizeof(record->text) - 1, record->text);
-	error->rank = record->rank;
-	error->peer = record->peer;
+	return rank >= 0 && rank < t->size ? rank : -1;
+}
+
+static void read_record(const struct transport *t, const struct reserve_record *record,
+			struct wring_error *error)
+{
+	char text[sizeof(record->text)];
+
+	(void)snprintf(text, sizeof(text), "%.*s", (int)sizeof(text) - 1, record->text);
+	(void)error_native(error, (enum wring_status)record->status, record->native, "%s",
+			   text[0] ? text : "a rank gave up without a reason");
+	error->rank = known_rank(t, record->rank);
+	error->peer = known_rank(t, record->peer);
 	error->operation = record->operation;
 }
 
@@ -93,7 +103,7 @@ static void hear(struct transport *t, struct link *link)
 
 	if (!record || !is_breaking(record->status))
 		return;
-	read_record(record, &error);
+	read_record(t, record, &error);
 	if (!t->error.status || comes_before(&error, &t->error))
 		t->error = error;
 }
