@@ -16,8 +16,10 @@ static const char pid_namespace_file[] = "/proc/self/ns/pid";
 
 static enum wring_status cannot_read(const char *path, int native, struct wring_error *error)
 {
-	return error_native(error, WRING_ERR_SYSTEM, native,
-			    "cannot read %s: %s; is /proc mounted here?", path, strerror(native));
+	return error_native(error, WRING_ERR_SYSTEM, native, "cannot read %s: %s; %s", path,
+			    strerror(native),
+			    native == EMFILE || native == ENFILE ? "see ulimit -n and fs.file-max"
+								 : "is /proc mounted here?");
 }
 
 static enum wring_status read_boot_id(struct host_identity *identity, struct wring_error *error)

@@ -12,7 +12,7 @@ declare -A packages_for=(
 		libopenmpi-dev openmpi-bin'
 	[bench]='gnuplot-nox'
 	[test]='clang clang-14 clang-format-14 libclang-rt-14-dev libcmocka-dev valgrind
-		gcc-aarch64-linux-gnu libc6-dev-arm64-cross mandoc shellcheck'
+		gcc-aarch64-linux-gnu libc6-dev-arm64-cross mandoc shellcheck spin'
 	[vm]='qemu-system-x86 busybox-static cpio kmod xz-utils rdma-core ibverbs-providers
 		ibverbs-utils perftest iproute2 dropbear-bin openssh-client'
 )

@@ -17,15 +17,19 @@ top=$PWD logs=$PWD/build-logs jobs=$(nproc)
 # ended after three times its minutes.
 parts='packages 2 what is missing is installed
 gcc 2 gcc builds without a warning, with MPI and without
-check 4 make check: static checks, unit tests, shm with 1 to 5 ranks
-spread 8 exactness over shm: everything, up to 64 ranks
+check 3 make check: static checks, unit tests, shm with 1 to 5 ranks
+spread 4 exactness over shm: everything, up to 64 ranks
 clang 2 clang builds without a warning
 aarch64 1 the library compiles for aarch64
-distcheck 3 make distcheck: install, installcheck, uninstall
-sanitize 5 unit and shm tests under ASan and UBSan
-tsan 2 the shm data path under TSan
-valgrind 3 unit tests under memcheck
-vm 12 verbs on a real kernel driver, in virtual machines'
+distcheck 2 make distcheck: install, installcheck, uninstall
+sanitize 3 unit and shm tests under ASan and UBSan
+tsan 3 the shm data path under TSan
+valgrind 3 unit tests and shm tests under memcheck
+faults 4 faults one at a time, and the n-th call to the system
+chaos 3 random collectives with a random fault, 300 seeds
+model 4 the protocol under a model checker, and with each rule taken out
+fuzz 3 what other ranks and the user can send, 60 s each
+vm 10 verbs on a real kernel driver, in virtual machines'
 quick='packages gcc check'
 
 fail() { echo "run.sh: $*" >&2; exit 2; }
@@ -163,6 +167,27 @@ part_tsan() {
 	if [ -e tests/tsan.sh ]; then
 		count_script tests/tsan.sh
 	fi
+}
+
+part_faults() {
+	[ -e build-gcc/tests/failure ] || part_gcc || return
+	programs=build-gcc/tests count_script tests/failure.sh
+}
+
+part_chaos() {
+	[ -e build-gcc/tests/chaos ] || part_gcc || return
+	programs=build-gcc/tests count_script tests/chaos.sh
+}
+
+part_model() {
+	count_script tests/model/run.sh
+}
+
+# Two at a time.
+part_fuzz() {
+	(count_script tests/fuzz.sh 60 introduction line) &
+	(logs=$logs/fuzz_too && mkdir -p "$logs" && count_script tests/fuzz.sh 60 config options)
+	wait
 }
 
 part_valgrind() {

@@ -206,6 +206,8 @@ static int judge_stop(const struct rank_context *context, struct wring_comm *com
 		return complain(context, "wait", "ended while a rank was stopped");
 	if (trial->stall_lines == 0)
 		return complain(context, "stall_ms", "passed without a line");
+	if (trial->rank >= 0)
+		printf("rank %d: went on after %d ms\n", context->rank, trial->ms[context->rank]);
 	return 0;
 }
 

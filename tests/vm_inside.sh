@@ -26,13 +26,13 @@ limited() { # SECONDS COMMAND...
 	timeout -k 5 "$@"
 }
 
-# What a program that prints TAP has found, without its plan; one that dies is a failed test. What
-# it says on stderr becomes comments.
+# What a program that prints TAP has found, under this name, without its plan; one that dies is a
+# failed test. What it says on stderr becomes comments.
 run_tap() { # NAME COMMAND...
 	local name=$1 status begin=$SECONDS
 	"${@:2}" >"$scratch/tap" 2>"$scratch/said"
 	status=$?
-	grep -v '^1\.\.' "$scratch/tap"
+	sed -E "/^1\.\./d; s/^((not )?ok) [0-9]+ - /\1 - $name: /" "$scratch/tap"
 	sed 's/^\(# \)\?/# /' "$scratch/said" | head -n 40
 	echo "# $name took $((SECONDS - begin)) s"
 	if [ $status -gt 1 ] || ! grep -Eq '^(not )?ok' "$scratch/tap"; then

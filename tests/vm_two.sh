@@ -116,7 +116,7 @@ death_between() { # NAME MACHINES ARGUMENT...     MACHINES: that of rank 0, of r
 		pids+=($!)
 	done
 	for ((rank = 0; rank < ranks; rank++)); do
-		wait "${pids[rank]}"
+		wait "${pids[rank]}" 2>/dev/null
 		status=$?
 		said+="$rank: status $status, $(cat "$scratch/death.$rank")"$'\n'
 		case $rank,$* in

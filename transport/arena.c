@@ -100,11 +100,11 @@ static enum wring_status make_file(struct arena *arena, struct wring_error *erro
 	status = arena_grow_head(arena, ARENA_PAGE, error);
 	if (status)
 		return status;
+	header = arena_header(arena);
+	header->holders = 1;
 	if (fcntl(arena->fd, F_ADD_SEALS, F_SEAL_SHRINK))
 		return error_native(error, WRING_ERR_SYSTEM, errno,
 				    "fcntl(F_ADD_SEALS) on a memfd failed: %s", strerror(errno));
-	header = arena_header(arena);
-	header->holders = 1;
 	if (getrandom(header->nonce, sizeof(header->nonce), 0) != sizeof(header->nonce))
 		return error_native(error, WRING_ERR_SYSTEM, errno, "getrandom failed: %s",
 				    strerror(errno));
