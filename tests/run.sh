@@ -68,7 +68,7 @@ count_log() { # LOG RESULT WHAT
 
 count_script() { # SCRIPT ARGUMENT...
 	local log result=PASS
-	log=$logs/$(basename "$1" .sh).out
+	log=$logs/$(basename "$1" .sh)$(printf -- -%s "${@:2}" | tr -c 'a-z0-9\n' -).out
 	echo "==== $*"
 	bash "$@" 2>&1 | tee "$log" || result=FAIL
 	count_log "$log" $result "$1"
@@ -185,8 +185,8 @@ part_model() {
 
 # Two at a time.
 part_fuzz() {
-	(count_script tests/fuzz.sh 60 introduction line) &
-	(logs=$logs/fuzz_too && mkdir -p "$logs" && count_script tests/fuzz.sh 60 config options)
+	count_script tests/fuzz.sh 60 introduction line &
+	count_script tests/fuzz.sh 60 config options
 	wait
 }
 

@@ -99,15 +99,15 @@ shm_refused() {
 # ---- death ---------------------------------------------------------------------------------------
 
 # Ranks started one by one, not by mpirun, which would end the survivors. The last one is the
-# victim unless its fate is to go on.
+# victim.
 death_between() { # NAME MACHINES ARGUMENT...     MACHINES: that of rank 0, of rank 1...
 	local name=$1 machines ranks rank pids=() status said='' failed='' command
 	read -ra machines <<<"$2"
 	shift 2
 	ranks=${#machines[@]} port=$((port + 1))
 	for ((rank = 0; rank < ranks; rank++)); do
-		command=(timeout -k 5 120 "$death" --rank "$rank" --size "$ranks" --host 10.78.0.1
-			--port "$port" --victim "$((ranks - 1))" "$@")
+		command=(timeout -k 5 120 "$death" --rank "$rank" --size "$ranks"
+			--host "10.78.0.${machines[0]}" --port "$port" --victim "$((ranks - 1))" "$@")
 		if [ "${machines[rank]}" = 1 ]; then
 			"${command[@]}" >"$scratch/death.$rank" 2>&1 &
 		else
