@@ -1,5 +1,5 @@
-/* vm_death.c: one rank is killed or stopped during operations; how the others take it. If there can
- * be no communicator at all, that is said, and looked at for what it leaves. */
+/* vm_death.c: one rank is killed or stopped during operations; how the others take it. */
+/* If there can be no communicator at all, that is said, and looked at for what it leaves. */
 #include "tests/ranks.h"
 #include "tests/tap.h"
 #include "tests/tcp_bootstrap.h"
