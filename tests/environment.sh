@@ -1,5 +1,10 @@
 # environment.sh: sourced before every test: the machine may be small, and we may be root.
 # shellcheck shell=sh
+
+# mpirun reads its input; in a background process group, where timeout puts it, a terminal would stop
+# it for ever.
+exec </dev/null
+
 OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 OMPI_MCA_rmaps_base_oversubscribe=1

@@ -16,7 +16,7 @@ top=$PWD logs=$PWD/build-logs jobs=$(nproc)
 # Name, minutes, what it does. Together under 45 minutes on two CPUs that do nothing else; a part is
 # ended after three times its minutes.
 parts='packages 2 what is missing is installed
-gcc 2 gcc builds without a warning, with MPI and without
+gcc 3 gcc builds without a warning, with MPI and without
 check 3 make check: static checks, unit tests, shm with 1 to 5 ranks
 spread 4 exactness over shm: everything, up to 64 ranks
 clang 2 clang builds without a warning
@@ -193,6 +193,9 @@ part_fuzz() {
 part_valgrind() {
 	[ -e build-gcc/Makefile ] || part_gcc || return
 	count_make "$top/build-gcc" check-valgrind
+	step 'shm tests under memcheck' timeout -k 5 400 valgrind -q --error-exitcode=99 \
+		--leak-check=full --errors-for-leak-kinds=definite --suppressions=tests/valgrind.supp \
+		build-gcc/tests/exact --quick --ranks 2,3 --suite broadcast,mixed,random --timeout 300
 }
 
 part_vm() {
