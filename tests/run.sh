@@ -18,7 +18,7 @@ top=$PWD logs=$PWD/build-logs jobs=$(nproc)
 parts='packages 2 what is missing is installed
 gcc 3 gcc builds without a warning, with MPI and without
 check 3 make check: static checks, unit tests, shm with 1 to 5 ranks
-spread 4 exactness over shm: everything, up to 64 ranks
+spread 8 exactness over shm: everything, up to 64 ranks
 clang 2 clang builds without a warning
 aarch64 1 the library compiles for aarch64
 distcheck 2 make distcheck: install, installcheck, uninstall
@@ -29,7 +29,7 @@ faults 4 faults one at a time, and the n-th call to the system
 chaos 3 random collectives with a random fault, 300 seeds
 model 4 the protocol under a model checker, and with each rule taken out
 fuzz 3 what other ranks and the user can send, 60 s each
-vm 10 verbs on a real kernel driver, in virtual machines'
+vm 12 verbs on a real kernel driver, in virtual machines'
 quick='packages gcc check'
 
 fail() { echo "run.sh: $*" >&2; exit 2; }

@@ -6,7 +6,7 @@ programs=${programs:-tests}
 run() { # SECONDS PROGRAM ARGUMENT...
 	local seconds=$1 status
 	shift
-	timeout -k 5 "$seconds" "$programs/$1" "${@:2}" | grep -v '^1\.\.'
+	timeout -k 5 "$seconds" "$programs/$1" "${@:2}" | grep --line-buffered -v '^1\.\.'
 	status=${PIPESTATUS[0]}
 	[ "$status" -le 1 ] || echo "not ok - $* ended with $status"
 	[ "$status" -eq 0 ] || failed=1

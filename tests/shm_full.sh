@@ -4,7 +4,7 @@ programs=${programs:-tests}
 seed=${1:-$(date +%j)} # another one every day; a failure's line names it
 
 run() { # SECONDS ARGUMENT...
-	timeout -k 5 "$1" "$programs/exact" --transport shm --seed "$seed" "${@:2}" | grep -v '^1\.\.'
+	timeout -k 5 "$1" "$programs/exact" --transport shm --seed "$seed" "${@:2}" | grep --line-buffered -v '^1\.\.'
 	local status=${PIPESTATUS[0]}
 	[ "$status" -le 1 ] || echo "not ok - exact ${*:2} ended with $status"
 	[ "$status" -eq 0 ] || failed=1
