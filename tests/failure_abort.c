@@ -136,6 +136,7 @@ static void body_after(struct failure_rank *f)
 		return;
 	if (f->rank == 1) {
 		failure_healthy(f);
+		nap_s(0.3); /* the others have started their requests by then */
 		if (*wanted == WRING_ERR_PEER)
 			(void)raise(SIGKILL);
 		else if (*wanted == WRING_ERR_ABORTED)
