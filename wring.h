@@ -256,7 +256,8 @@ WRING_MUST_CHECK enum wring_status wring_deregister(struct wring_comm *comm, voi
 /*
  * Collectives. All borrow the buffers until they return, or, in the i-forms, until the request
  * completes. All may return INVALID, UNSUPPORTED, NOMEM, STATE (nothing has changed) and MISMATCH,
- * PEER, TIMEOUT, TRANSPORT, SYSTEM, ABORTED (the communicator is broken, recvbuf undefined).
+ * PEER, TIMEOUT, TRANSPORT, SYSTEM, ABORTED (the communicator is broken, recvbuf undefined; a late
+ * host peer may even finish a store into it that it had begun).
  */
 
 /* recvbuf on every rank = sendbuf of all ranks, combined element by element with op. */
