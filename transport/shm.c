@@ -124,7 +124,7 @@ static enum wring_status open_peer(struct link *link, struct shm_link *shm,
 				 "run the same version?",
 				 path, link->peer);
 	shm->pidfd = (int)syscall(SYS_pidfd_open, address->pid, 0);
-	if (shm->pidfd < 0)
+	if (shm->pidfd < 0 && errno != ENOSYS)
 		return cannot_reach(link, "pidfd_open", "", error);
 	return WRING_OK;
 }
@@ -139,6 +139,7 @@ enum wring_status shm_link_open(struct link *link, const struct shm_address *add
 		return error_set(error, WRING_ERR_NOMEM, "malloc(%zu) failed", sizeof(*shm));
 	shm->fd = shm->doorbell = shm->pidfd = -1;
 	shm->pid = address->pid;
+	shm->arena_fd = address->arena_fd;
 	shm->same_process = address->pid == (int32_t)getpid();
 	link->back_end = shm;
 	link->kind = WRING_TRANSPORT_SHM;
@@ -280,12 +281,21 @@ void shm_area_init(unsigned char *base, const struct area *area, uint64_t first)
 	memcpy(base + area_credit_at(), &first, sizeof(first));
 }
 
+/* Without pidfds: a process that has ended, reaped or not, has no files any more. */
+static bool memfd_is_gone(const struct shm_link *shm)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/fd/%d", shm->pid, shm->arena_fd);
+	return access(path, F_OK) && errno == ENOENT;
+}
+
 bool shm_peer_ended(const struct link *link)
 {
 	const struct shm_link *shm = link->back_end;
 	struct pollfd fd = {.fd = shm->pidfd, .events = POLLIN};
 
-	return poll(&fd, 1, 0) == 1;
+	return shm->pidfd < 0 ? memfd_is_gone(shm) : poll(&fd, 1, 0) == 1;
 }
 
 void shm_set_asleep(const struct arena *arena, bool asleep)

@@ -31,8 +31,9 @@ struct shm_window {
 struct shm_link {
 	int fd;	      /* the peer's memfd, opened through /proc */
 	int doorbell; /* the peer's pipe */
-	int pidfd;
+	int pidfd;    /* -1: this kernel (before 5.3) has none */
 	int pid;
+	int arena_fd;	   /* number of its memfd there */
 	bool same_process; /* ranks as threads: use the owner's map */
 	unsigned char *head;
 	size_t head_len;
