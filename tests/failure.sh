@@ -1,26 +1,8 @@
 #!/bin/bash
 # failure.sh: faults, one at a time: 3 minutes on two CPUs. An argument is a part of a test's name.
-programs=${programs:-tests}
+# shellcheck source=tests/programs.sh
+. "$(dirname "$0")/programs.sh"
 
-# A program's results without its plan; one that is killed or dies leaves a failed test.
-run() { # SECONDS PROGRAM ARGUMENT...
-	local seconds=$1 status
-	shift
-	timeout -k 5 "$seconds" "$programs/$1" "${@:2}" | grep --line-buffered -v '^1\.\.'
-	status=${PIPESTATUS[0]}
-	[ "$status" -le 1 ] || echo "not ok - $* ended with $status"
-	[ "$status" -eq 0 ] || failed=1
-}
-
-# One plan and one count for all of them.
-number() {
-	awk '
-	/^(not )?ok / { n++; sub(/ok ([0-9]+ )?/, "ok " n " ") }
-	{ print; fflush() }
-	END { print "1.." n + 0 }'
-}
-
-failed=0
 {
 	run 600 failure "$@"
 	[ $# -gt 0 ] || [ "${WRING_TRANSPORT:-shm}" = verbs ] || run 120 exhaust

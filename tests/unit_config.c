@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "bootstrap/config.h"
+#include "tests/settings.h"
 #include "bootstrap/config_fields.h"
 
 static const struct {
@@ -64,28 +65,9 @@ enum {
 	STRINGS = sizeof(strings) / sizeof(strings[0])
 };
 
-static struct wring_config fresh(void)
-{
-	struct wring_config config;
-
-	assert_int_equal(wring_config_init(&config, sizeof(config), NULL), WRING_OK);
-	return config;
-}
-
 static int number_of(struct wring_config *config, const char *name)
 {
 	return *config_field_number(config_field_named(name), config);
-}
-
-/* The error is INVALID, one line, and contains all of expected. */
-static void check_refusal(enum wring_status status, const struct wring_error *error,
-			  const char *expected)
-{
-	assert_int_equal(status, WRING_ERR_INVALID);
-	assert_int_equal(error->status, WRING_ERR_INVALID);
-	if (!strstr(error->text, expected))
-		fail_msg("\"%s\" is not in \"%s\"", expected, error->text);
-	assert_null(strchr(error->text, '\n'));
 }
 
 static void check_set(const char *name, const char *value, int expected)
@@ -105,27 +87,6 @@ static void check_set_refused(const char *name, const char *value, const char *r
 	snprintf(text, sizeof(text), "%s is \"%s\"; allowed: %s", name, value, rule);
 	check_refusal(wring_config_set(&config, name, value, &error), &error, text);
 	assert_memory_equal(&config, &before, sizeof(config));
-}
-
-/* Resolve with one variable (or none) in the environment. */
-static enum wring_status resolve(struct wring_config *out, const struct wring_config *program,
-				 const char *variable, struct wring_error *error)
-{
-	char copy[512];
-	char *environment[] = {(char[]){"HOME=/"}, copy, NULL};
-
-	snprintf(copy, sizeof(copy), "%s", variable ? variable : "X=1");
-	return config_resolve(out, program, environment, error);
-}
-
-static void check_environment_refused(const char *entry, const char *text)
-{
-	struct wring_config out;
-	struct wring_error error;
-
-	memset(&out, 7, sizeof(out));
-	check_refusal(resolve(&out, NULL, entry, &error), &error, text);
-	assert_int_equal(out.slots, 0x07070707);
 }
 
 static void init_refuses_null_and_a_size_too_small(void **state)
