@@ -91,6 +91,9 @@ static enum wring_status prepare(struct creation *c, const struct wring_config *
 	if (status)
 		return status;
 	c->config.eager_bytes = transport_choose_eager(&c->config, b->size);
+	if (c->config.qp_timeout < 0)
+		c->config.qp_timeout =
+			config_qp_timeout(c->config.qp_retry, c->config.peer_timeout_ms);
 	status = config_fingerprint(&c->config, &c->own.settings, error);
 	if (!status)
 		status = identity_read(&c->own.host, error);
@@ -124,7 +127,8 @@ static enum wring_status place_ranks(struct creation *c, struct wring_error *err
 	identity_hosts(hosts, size, c->host_of_rank);
 	identity_ring_order(c->host_of_rank, size, (enum wring_ring)c->config.ring, c->rank_at);
 	free(hosts);
-	return transport_set_ring(c->transport, c->rank_at, error);
+	transport_set_ring(c->transport, c->rank_at);
+	return WRING_OK;
 }
 
 /* Then it is not the peer's memory that cannot be opened, but this rank that cannot go on. */

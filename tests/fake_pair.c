@@ -1,6 +1,8 @@
 /* fake_pair.c: does for two ranks of one process what wring_comm_create does for many. */
 #include "tests/fake_pair.h"
 
+#include "bootstrap/config.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +25,7 @@ static void make_end(struct end *end, int rank)
 	end->transport.config = (struct wring_config){
 		.port = -1,
 		.gid_index = -1,
-		.qp_timeout = -1,
+		.qp_timeout = config_qp_timeout(6, 2000),
 		.qp_retry = 6,
 		.slots = PAIR_SLOTS,
 		.segment_bytes = PAIR_SLOT_BYTES,

@@ -12,7 +12,7 @@ struct transport {
 	int rank, size;
 	int *rank_at;		    /* ring position -> rank */
 	int position;		    /* of this rank */
-	struct wring_config config; /* resolved */
+	struct wring_config config; /* resolved, qp_timeout too */
 	struct link *links;	    /* by rank; links[rank] is unused (ops == NULL) */
 	struct arena *arena;	    /* our memfd: areas of all peers, then wring_alloc memory */
 	struct shm *shm;	    /* our doorbell */
@@ -23,12 +23,10 @@ struct transport {
 	bool settled;		  /* all peers were told, QPs are in ERROR */
 	bool all_shm;
 	uint64_t moved; /* see transport_moved */
-	int cpus;	/* that this process may use */
 	bool may_sleep; /* our wait policy may sleep */
 	bool spins;	/* never yields, never sleeps */
 	bool crowded;	/* more ranks than CPUs */
 	size_t eager_bytes;
-	int host_peers;		/* ranks of this host, this one included */
 	uint64_t first_message; /* counters start here; 0 but for tests */
 	char host[64];
 	char (*peer_host)[64]; /* by rank, for texts and wring_comm_peer */
@@ -58,8 +56,7 @@ struct transport_offer {
  */
 enum wring_status transport_open(struct transport **transport, const struct wring_config *config,
 				 int rank, int size, struct wring_error *error);
-enum wring_status transport_set_ring(struct transport *transport, const int *rank_at,
-				     struct wring_error *error);
+void transport_set_ring(struct transport *transport, const int *rank_at);
 enum wring_status transport_try_shm(struct transport *transport, int peer,
 				    const struct shm_address *address, struct wring_error *error);
 void transport_forget_shm(struct transport *transport, int peer);

@@ -143,12 +143,10 @@ static void place_link(struct transport *t, int position)
 	link->arrived = link->consumed = link->credited = t->first_message;
 }
 
-enum wring_status transport_set_ring(struct transport *transport, const int *rank_at,
-				     struct wring_error *error)
+void transport_set_ring(struct transport *transport, const int *rank_at)
 {
 	int position;
 
-	(void)error;
 	memcpy(transport->rank_at, rank_at, (size_t)transport->size * sizeof(*rank_at));
 	for (position = 0; position < transport->size; position++)
 		if (rank_at[position] == transport->rank)
@@ -156,7 +154,6 @@ enum wring_status transport_set_ring(struct transport *transport, const int *ran
 	for (position = 0; position < transport->size; position++)
 		if (position != transport->position)
 			place_link(transport, position);
-	return WRING_OK;
 }
 
 enum wring_status transport_try_shm(struct transport *transport, int peer,
@@ -271,8 +268,6 @@ void transport_set_wait(struct transport *transport, int host_peers, int cpus)
 {
 	int wait = transport->config.wait;
 
-	transport->host_peers = host_peers;
-	transport->cpus = cpus;
 	transport->crowded = host_peers > cpus;
 	transport->spins = wait == WRING_WAIT_SPIN;
 	transport->may_sleep =

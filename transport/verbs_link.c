@@ -112,20 +112,6 @@ static int to_rtr(const struct verbs_link *vl, const struct ibv_ah_attr *path)
 				     IBV_QP_MIN_RNR_TIMER);
 }
 
-/* The largest n with 4.096 us x 2^n x (retry + 1) within nine tenths of peer_timeout_ms. */
-static uint8_t ack_timeout(const struct wring_config *config)
-{
-	double within_us = 0.9 * 1000 * config->peer_timeout_ms / (config->qp_retry + 1);
-	double us = 4.096 * 2;
-	uint8_t n = 1;
-
-	if (config->qp_timeout > 0)
-		return (uint8_t)config->qp_timeout;
-	for (; n < 31 && us * 2 <= within_us; us *= 2)
-		n++;
-	return n;
-}
-
 /* Ready to send: from which packet, and when to give up. */
 static int to_rts(const struct verbs_link *vl)
 {
@@ -133,7 +119,7 @@ static int to_rts(const struct verbs_link *vl)
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
 		.sq_psn = vl->psn,
-		.timeout = ack_timeout(config), /* n: 4.096 us x 2^n */
+		.timeout = (uint8_t)config->qp_timeout, /* n: 4.096 us x 2^n */
 		.retry_cnt = (uint8_t)config->qp_retry,
 		.rnr_retry = 0, /* a receive is always posted; if not, that must be loud */
 		.max_rd_atomic = 0,
