@@ -20,30 +20,15 @@
 #define PIECE_BYTES 16384   /* stays in the first-level cache until all have it */
 #define TURN_BYTES  1048576 /* reduced in one call of progress */
 
-static int peer_after(const struct coll *coll, int i)
-{
-	return transport_rank_at(coll->transport,
-				 ring_back(coll->position, coll->size - i, coll->size));
-}
-
-static bool own_buffers_reachable(struct wring_request *request)
-{
-	struct link *link = transport_link(request->coll->transport, peer_after(request->coll, 1));
-	struct remote send, recv;
-
-	link_describe(link, request->call.sendbuf, request->bytes, &send);
-	link_describe(link, request->call.recvbuf, request->bytes, &recv);
-	return send.reach && recv.reach;
-}
-
 static void start(struct wring_request *request)
 {
 	struct direct_state *state = &request->state.direct;
 	int i;
 
 	for (i = 1; i < request->coll->size; i++)
-		lane_join(request, peer_after(request->coll, i));
-	state->by_pointer = own_buffers_reachable(request);
+		lane_join(request, rank_after(request->coll, i));
+	lane_describe(request, rank_after(request->coll, 1), &state->own);
+	state->by_pointer = state->own.send.reach && state->own.recv.reach;
 	ring_begin(request, &state->ring);
 }
 
@@ -52,11 +37,11 @@ static void send_readies(struct wring_request *request, struct direct_state *sta
 	struct coll *coll = request->coll;
 
 	while (state->sent < coll->size - 1) {
-		int peer = peer_after(coll, state->sent + 1);
+		int peer = rank_after(coll, state->sent + 1);
 
 		if (!lane_may_send(request, peer))
 			return;
-		lane_send_ready(request, peer);
+		lane_send_buffers(request, peer, &state->own);
 		state->sent++;
 	}
 }
@@ -74,11 +59,10 @@ static bool map_buffers(struct wring_request *request, int peer, const struct bu
 	reached->recv = link_reach(link, &buffers->recv, request->bytes);
 	if (reached->send && reached->recv)
 		return true;
-	(void)error_set(&error, WRING_ERR_NOMEM,
+	(void)error_set(&error, WRING_ERR_SYSTEM,
 			"cannot map %zu bytes of rank %d's memory; see ulimit -v and "
 			"vm.max_map_count",
 			request->bytes, peer);
-	error.status = WRING_ERR_SYSTEM;
 	error.operation = request->signature.operation;
 	transport_fail(request->coll->transport, &error);
 	return false;
@@ -91,7 +75,7 @@ static void take_readies(struct wring_request *request, struct direct_state *sta
 	struct message message;
 
 	while (state->taken < coll->size - 1) {
-		int i = state->taken + 1, peer = peer_after(coll, i);
+		int i = state->taken + 1, peer = rank_after(coll, i);
 
 		if (!lane_peek_kind(request, peer, MESSAGE_READY, &message))
 			return;
@@ -175,7 +159,7 @@ static void send_dones(struct wring_request *request, struct direct_state *state
 	struct coll *coll = request->coll;
 
 	while (state->done_sent < coll->size - 1) {
-		int peer = peer_after(coll, state->done_sent + 1);
+		int peer = rank_after(coll, state->done_sent + 1);
 		struct link *link = lane_may_send(request, peer);
 
 		if (!link)
@@ -192,7 +176,7 @@ static void take_dones(struct wring_request *request, struct direct_state *state
 	struct message message;
 
 	while (state->done_taken < coll->size - 1) {
-		int peer = peer_after(coll, state->done_taken + 1);
+		int peer = rank_after(coll, state->done_taken + 1);
 
 		if (!lane_peek_kind(request, peer, MESSAGE_DONE, &message))
 			return;
@@ -225,8 +209,8 @@ static bool progress_by_ring(struct wring_request *request, struct direct_state 
 	if (!ring_progress(request, &state->ring, all_taken) || !all_taken)
 		return false;
 	for (i = 1; i < coll->size; i++) {
-		lane_sent_last(request, peer_after(coll, i));
-		lane_took_last(request, peer_after(coll, i));
+		lane_sent_last(request, rank_after(coll, i));
+		lane_took_last(request, rank_after(coll, i));
 	}
 	return true;
 }

@@ -10,19 +10,12 @@
  * chunk's owner would have done. Cost: 1 hop, (size-1) vectors sent and reduced by everyone.
  */
 
-/* The rank that is i places after this one, i from 1 to size-1. */
-static int peer_after(const struct coll *coll, int i)
-{
-	return transport_rank_at(coll->transport,
-				 ring_back(coll->position, coll->size - i, coll->size));
-}
-
 static void start(struct wring_request *request)
 {
 	int i;
 
 	for (i = 1; i < request->coll->size; i++)
-		lane_join(request, peer_after(request->coll, i));
+		lane_join(request, rank_after(request->coll, i));
 }
 
 static void send_to_all(struct wring_request *request, struct oneshot_state *state)
@@ -30,7 +23,7 @@ static void send_to_all(struct wring_request *request, struct oneshot_state *sta
 	struct coll *coll = request->coll;
 
 	while (state->sent < coll->size - 1) {
-		int peer = peer_after(coll, state->sent + 1);
+		int peer = rank_after(coll, state->sent + 1);
 		struct link *link = lane_may_send(request, peer);
 
 		if (!link)
@@ -48,7 +41,7 @@ static bool all_arrived(struct wring_request *request, struct oneshot_state *sta
 	struct message message;
 
 	while (state->arrived < coll->size - 1) {
-		int peer = peer_after(coll, state->arrived + 1);
+		int peer = rank_after(coll, state->arrived + 1);
 
 		if (!lane_peek_kind(request, peer, MESSAGE_DATA, &message))
 			return false;
@@ -78,7 +71,7 @@ static bool collect_inputs(struct wring_request *request)
 		coll->inputs[coll->position] = coll->scratch;
 	}
 	for (i = 1; i < coll->size; i++) {
-		int peer = peer_after(coll, i);
+		int peer = rank_after(coll, i);
 
 		if (!link_peek(transport_link(coll->transport, peer), &message))
 			return false;
@@ -140,8 +133,8 @@ static bool progress(struct wring_request *request)
 		return false;
 	reduce_all(request);
 	for (i = 1; i < coll->size; i++) {
-		lane_consume(request, peer_after(coll, i));
-		lane_took_last(request, peer_after(coll, i));
+		lane_consume(request, rank_after(coll, i));
+		lane_took_last(request, rank_after(coll, i));
 	}
 	return true;
 }

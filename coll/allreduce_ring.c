@@ -35,16 +35,6 @@
 #define BLOCK_SEGMENTS	 8
 #define SMALLEST_SEGMENT 4096
 
-static int next_rank(const struct coll *coll)
-{
-	return transport_rank_at(coll->transport, ring_next(coll->position, coll->size));
-}
-
-static int prev_rank(const struct coll *coll)
-{
-	return transport_rank_at(coll->transport, ring_prev(coll->position, coll->size));
-}
-
 static int steps(const struct coll *coll)
 {
 	return 2 * (coll->size - 1);
@@ -219,7 +209,6 @@ void ring_begin(struct wring_request *request, struct ring_state *ring)
 {
 	size_t chunk = chunk_elems(request->call.count, request->elem, request->coll->size);
 
-	ring->chunk_elems = chunk;
 	ring->segment_elems = segment_elems(request, chunk);
 	ring->block_elems = ring->segment_elems * BLOCK_SEGMENTS;
 	ring->blocks = pieces(chunk < request->call.count ? chunk : request->call.count,

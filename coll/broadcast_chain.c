@@ -25,16 +25,6 @@ static int root_distance(const struct wring_request *request)
 	return distance;
 }
 
-static int prev_rank(const struct coll *coll)
-{
-	return transport_rank_at(coll->transport, ring_prev(coll->position, coll->size));
-}
-
-static int next_rank(const struct coll *coll)
-{
-	return transport_rank_at(coll->transport, ring_next(coll->position, coll->size));
-}
-
 /* An eighth of the message, so that the chain fills quickly, within what a slot holds. */
 static size_t segment_bytes(const struct wring_request *request)
 {

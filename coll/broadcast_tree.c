@@ -13,11 +13,6 @@
  * completes: so a difference of signatures is noticed at both ends. Cost: log2(size) hops.
  */
 
-struct tree {
-	int place;
-	int children; /* place + 2^i exists for i from 0 to children-1 */
-};
-
 static int root_position(const struct coll *coll, int root)
 {
 	int position = 0;
@@ -30,43 +25,47 @@ static int root_position(const struct coll *coll, int root)
 static int rank_at_place(const struct wring_request *request, int place)
 {
 	const struct coll *coll = request->coll;
-	int root = root_position(coll, request->call.root);
 
-	return transport_rank_at(coll->transport, ring_back(root, coll->size - place, coll->size));
+	return transport_rank_at(coll->transport, ring_back(request->state.tree.root,
+							    coll->size - place, coll->size));
 }
 
-static struct tree find_tree(const struct wring_request *request)
+static void find_place(const struct wring_request *request, struct tree_state *tree)
 {
 	const struct coll *coll = request->coll;
-	int root = root_position(coll, request->call.root);
-	struct tree tree = {.place = ring_back(coll->position, root, coll->size)};
 
-	while (tree.place + (1 << tree.children) < coll->size &&
-	       !(tree.place & (1 << tree.children)))
-		tree.children++;
-	return tree;
+	tree->root = root_position(coll, request->call.root);
+	tree->place = ring_back(coll->position, tree->root, coll->size);
+	while (tree->place + (1 << tree->children) < coll->size &&
+	       !(tree->place & (1 << tree->children)))
+		tree->children++;
 }
 
-static int parent_of(const struct wring_request *request, const struct tree *tree)
+static int parent_of(const struct wring_request *request)
 {
-	return rank_at_place(request, tree->place & (tree->place - 1));
+	int place = request->state.tree.place;
+
+	return rank_at_place(request, place & (place - 1));
 }
 
 /* Child number i; the one with the largest subtree is served first. */
-static int child_of(const struct wring_request *request, const struct tree *tree, int i)
+static int child_of(const struct wring_request *request, int i)
 {
+	const struct tree_state *tree = &request->state.tree;
+
 	return rank_at_place(request, tree->place + (1 << (tree->children - 1 - i)));
 }
 
 static void start(struct wring_request *request)
 {
-	struct tree tree = find_tree(request);
+	struct tree_state *tree = &request->state.tree;
 	int i;
 
-	if (tree.place)
-		lane_join(request, parent_of(request, &tree));
-	for (i = 0; i < tree.children; i++)
-		lane_join(request, child_of(request, &tree, i));
+	find_place(request, tree);
+	if (tree->place)
+		lane_join(request, parent_of(request));
+	for (i = 0; i < tree->children; i++)
+		lane_join(request, child_of(request, i));
 }
 
 static void talk_to_parent(struct wring_request *request, struct tree_state *state, int parent)
@@ -91,13 +90,12 @@ static void talk_to_parent(struct wring_request *request, struct tree_state *sta
 	state->data_taken = true;
 }
 
-static void talk_to_children(struct wring_request *request, struct tree_state *state,
-			     const struct tree *tree)
+static void talk_to_children(struct wring_request *request, struct tree_state *state)
 {
 	struct message message;
 
-	while (state->children_sent < tree->children) {
-		int child = child_of(request, tree, state->children_sent);
+	while (state->children_sent < state->children) {
+		int child = child_of(request, state->children_sent);
 		struct link *link = lane_may_send(request, child);
 
 		if (!link)
@@ -107,8 +105,8 @@ static void talk_to_children(struct wring_request *request, struct tree_state *s
 		lane_sent_last(request, child);
 		state->children_sent++;
 	}
-	while (state->readies < tree->children) {
-		int child = child_of(request, tree, state->readies);
+	while (state->readies < state->children) {
+		int child = child_of(request, state->readies);
 
 		if (!lane_peek_kind(request, child, MESSAGE_READY, &message))
 			return;
@@ -121,16 +119,15 @@ static void talk_to_children(struct wring_request *request, struct tree_state *s
 static bool progress(struct wring_request *request)
 {
 	struct tree_state *state = &request->state.tree;
-	struct tree tree = find_tree(request);
 
 	request->waiting_for = -1;
-	if (tree.place)
-		talk_to_parent(request, state, parent_of(request, &tree));
-	if (tree.place && !state->data_taken)
+	if (state->place)
+		talk_to_parent(request, state, parent_of(request));
+	if (state->place && !state->data_taken)
 		return false;
-	talk_to_children(request, state, &tree);
-	return state->children_sent == tree.children && state->readies == tree.children &&
-	       (state->ready_sent || !tree.place);
+	talk_to_children(request, state);
+	return state->children_sent == state->children && state->readies == state->children &&
+	       (state->ready_sent || !state->place);
 }
 
 const struct algorithm broadcast_tree = {

@@ -3,6 +3,22 @@
 
 #include "coll/request.h"
 
+int next_rank(const struct coll *coll)
+{
+	return transport_rank_at(coll->transport, ring_next(coll->position, coll->size));
+}
+
+int prev_rank(const struct coll *coll)
+{
+	return transport_rank_at(coll->transport, ring_prev(coll->position, coll->size));
+}
+
+int rank_after(const struct coll *coll, int i)
+{
+	return transport_rank_at(coll->transport,
+				 ring_back(coll->position, coll->size - i, coll->size));
+}
+
 void lane_join_tx(struct wring_request *request, int peer)
 {
 	request->lanes[peer].tx_ticket = request->coll->tx[peer].joined++;
@@ -75,12 +91,24 @@ bool lane_drained(const struct wring_request *request, int peer)
 	return link_drained(transport_link(request->coll->transport, peer));
 }
 
-void lane_send_ready(struct wring_request *request, int peer)
+void lane_describe(const struct wring_request *request, int peer, struct buffers *buffers)
 {
 	struct link *link = transport_link(request->coll->transport, peer);
+
+	link_describe(link, request->call.sendbuf, request->bytes, &buffers->send);
+	link_describe(link, request->call.recvbuf, request->bytes, &buffers->recv);
+}
+
+void lane_send_buffers(struct wring_request *request, int peer, const struct buffers *buffers)
+{
+	link_copy(transport_link(request->coll->transport, peer), MESSAGE_READY,
+		  &request->signature, buffers, sizeof(*buffers));
+}
+
+void lane_send_ready(struct wring_request *request, int peer)
+{
 	struct buffers buffers;
 
-	link_describe(link, request->call.sendbuf, request->bytes, &buffers.send);
-	link_describe(link, request->call.recvbuf, request->bytes, &buffers.recv);
-	link_copy(link, MESSAGE_READY, &request->signature, &buffers, sizeof(buffers));
+	lane_describe(request, peer, &buffers);
+	lane_send_buffers(request, peer, &buffers);
 }

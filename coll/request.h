@@ -38,7 +38,6 @@ struct ring_cursor {
 
 struct ring_state {
 	struct ring_cursor tx, rx;
-	size_t chunk_elems;   /* of a full chunk */
 	size_t segment_elems; /* of a full segment */
 	size_t block_elems;   /* of a chunk, that go around together */
 	size_t blocks;
@@ -59,7 +58,8 @@ struct reached {
 };
 
 struct direct_state {
-	int sent, taken; /* ready messages, in ring order beginning after this rank */
+	struct buffers own; /* where this rank's buffers are: alike for all host peers */
+	int sent, taken;    /* ready messages, in ring order beginning after this rank */
 	int done_sent, done_taken;
 	size_t reduced;	 /* elements of the own chunk */
 	bool by_pointer; /* every rank's buffers are within reach */
@@ -77,6 +77,9 @@ struct chain_state {
 };
 
 struct tree_state {
+	int root;		    /* its position in the ring */
+	int place;		    /* of this rank, counted from there */
+	int children;		    /* place + 2^i exists for i from 0 to children-1 */
 	int readies, children_sent; /* children whose ready was taken, who were sent the data */
 	bool ready_sent, data_taken;
 };
@@ -124,6 +127,14 @@ struct coll {
 
 #define SCRATCH_BYTES 65536
 
+/* --- places in the ring, as ranks --------------------------------------------------------- */
+
+int next_rank(const struct coll *coll);
+int prev_rank(const struct coll *coll);
+
+/* The rank that is i places after this one, i from 1 to size-1. */
+int rank_after(const struct coll *coll, int i);
+
 /* --- lanes -------------------------------------------------------------------------------- */
 
 /* Take tickets for the link with that peer, for one direction or (once) for both; in start only.
@@ -152,7 +163,11 @@ void lane_took_last(struct wring_request *request, int peer);
 /* Every write from the program's memory has completed on that link. */
 bool lane_drained(const struct wring_request *request, int peer);
 
-/* Say where this operation's buffers are; needs lane_may_send. */
+/* Where this operation's buffers are for that peer. */
+void lane_describe(const struct wring_request *request, int peer, struct buffers *buffers);
+
+/* Say so; needs lane_may_send. */
+void lane_send_buffers(struct wring_request *request, int peer, const struct buffers *buffers);
 void lane_send_ready(struct wring_request *request, int peer);
 
 /* --- slices of the program's buffers ------------------------------------------------------ */
