@@ -25,7 +25,7 @@ static void start_counters_at(uint64_t n)
 		struct link *link = pair_link(&pair, rank);
 
 		link->sent = link->arrived = link->consumed = link->credited = n;
-		link->credits_seen = n;
+		link->credits_seen = link->word_seen = n;
 		memcpy(link->rx_area + area_credit_at(), &n, sizeof(n));
 	}
 }
@@ -323,8 +323,51 @@ static void credit_without_room_comes_later(void **state)
 	assert_int_equal(link_credits(left), 1);
 	fake_release();
 	poll_both();
-	left->credits_seen = 0; /* look at the word again */
+	left->credits_seen = left->word_seen = 0; /* look at the word again */
 	assert_int_equal(link_credits(left), PAIR_SLOTS);
+}
+
+static void messages_return_credits(void **state)
+{
+	(void)state;
+	connect_pair();
+	for (int i = 0; i < 100; i++) {
+		send_byte(left, 1, 1);
+		poll_both();
+		assert_head(right, 1, 1);
+		send_byte(right, 1, 2);
+		poll_both();
+		assert_head(left, 1, 2);
+	}
+	assert_int_equal(left->credits_seen, left->sent);
+	assert_int_equal(right->credits_seen, right->sent - 1);
+	assert_int_equal(fake.writes, 200);
+}
+
+/* A notice overtakes the word when no credit was written since, and the word a notice when that
+ * was not looked at yet. */
+static void the_later_of_word_and_notice_counts(void **state)
+{
+	(void)state;
+	connect_pair();
+	for (int i = 0; i < PAIR_SLOTS; i++)
+		send_byte(left, 1, 1);
+	poll_both();
+	assert_head(right, 1, 1);
+	send_byte(right, 1, 2);
+	assert_head(right, 1, 1);
+	link_flush_credit(right);
+	assert_int_equal(link_credits(left), 2);
+	poll_both();
+	assert_int_equal(link_credits(left), 2);
+	assert_head(right, 1, 1);
+	send_byte(right, 1, 2);
+	poll_both();
+	assert_int_equal(link_credits(left), 3);
+	for (int i = 0; i < 3; i++)
+		send_byte(left, 1, 1);
+	assert_int_equal(link_credits(left), 0);
+	assert_int_equal(error_of(0)->status, WRING_OK);
 }
 
 static void sleeping_peers_get_credits_as_notices(void **state)
@@ -347,7 +390,7 @@ static void sleeping_peers_get_credits_as_notices(void **state)
 
 static void counters_wrap(void **state)
 {
-	static const uint64_t starts[] = {(1u << 28) - 5, (1ull << 32) - 5};
+	static const uint64_t starts[] = {(1u << 14) - 5, (1ull << 32) - 5};
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
@@ -471,6 +514,8 @@ int main(void)
 		cmocka_unit_test(late_completions_hold_credits_back),
 		cmocka_unit_test(one_credit_room_is_enough),
 		cmocka_unit_test(credit_without_room_comes_later),
+		cmocka_unit_test(messages_return_credits),
+		cmocka_unit_test(the_later_of_word_and_notice_counts),
 		cmocka_unit_test(sleeping_peers_get_credits_as_notices),
 		cmocka_unit_test(counters_wrap),
 		cmocka_unit_test(receives_suffice_for_a_rank_that_does_not_look),

@@ -259,7 +259,7 @@ static void failed_arming_is_told(void **state)
 /* --- notices that cannot be ----------------------------------------------------------------- */
 
 /* Write to the peer's credit word with an immediate of the test's own. */
-static void send_notice(uint32_t kind, uint32_t number)
+static void send_notice(uint32_t kind, uint32_t number, uint32_t consumed)
 {
 	const struct verbs_link *vl = pair_verbs_link(&pair, 0);
 	struct ibv_sge sge = {.addr = (uintptr_t)vl->credits, .length = 8, .lkey = vl->mr->lkey};
@@ -267,7 +267,7 @@ static void send_notice(uint32_t kind, uint32_t number)
 		.sg_list = &sge,
 		.num_sge = 1,
 		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
-		.imm_data = htonl(kind << NOTICE_SHIFT | number),
+		.imm_data = htonl(notice_pack((enum notice)kind, number, consumed)),
 		.wr.rdma = {.remote_addr = vl->remote.area_address, .rkey = vl->remote.arena_rkey},
 	};
 	struct ibv_send_wr *bad;
@@ -279,7 +279,7 @@ static void send_notice(uint32_t kind, uint32_t number)
 static void wrong_message_number_is_refused(void **state)
 {
 	(void)state;
-	send_notice(NOTICE_MESSAGE, 1);
+	send_notice(NOTICE_MESSAGE, 1, 0);
 	assert_failed(1, WRING_ERR_TRANSPORT, 0, "kind 1, number 1 arrived, which is not the next");
 }
 
@@ -287,21 +287,21 @@ static void message_without_credit_is_refused(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i <= PAIR_SLOTS; i++)
-		send_notice(NOTICE_DIRECT, i);
+		send_notice(NOTICE_DIRECT, i, 0);
 	assert_failed(1, WRING_ERR_TRANSPORT, 0, "number 4 arrived, for which there was no credit");
 }
 
 static void impossible_credit_is_refused(void **state)
 {
 	(void)state;
-	send_notice(NOTICE_CREDIT, 1);
-	assert_failed(1, WRING_ERR_TRANSPORT, 0, "number 1 arrived, which is no possible credit");
+	send_notice(NOTICE_CREDIT, 0, 1);
+	assert_failed(1, WRING_ERR_TRANSPORT, 0, "a count of consumed messages that cannot be");
 }
 
 static void unknown_kind_is_refused(void **state)
 {
 	(void)state;
-	send_notice(9, 77);
+	send_notice(9, 77, 0);
 	assert_failed(1, WRING_ERR_TRANSPORT, 0, "kind 9, number 77 arrived");
 }
 

@@ -70,6 +70,8 @@ static void sleep_until_event(struct transport *t, uint64_t waited_ns)
 		verbs_acknowledge(t->verbs);
 }
 
+/* Half of the slots are credited at once, which is enough to go on (see tests/model); the rest goes
+ * along with what is sent, or here, before a peer could take this rank for the slow one. */
 static void flush_credits(struct transport *t)
 {
 	int peer;
@@ -224,11 +226,11 @@ static void slow_round(struct transport *t, struct idle *idle, uint64_t now, uin
 {
 	if (idle->since_ns == 0) {
 		idle->since_ns = idle->listened_ns = idle->looked_ns = now;
-		flush_credits(t);
 		return;
 	}
 	if (now - idle->listened_ns >= LISTEN_NS) {
 		idle->listened_ns = now;
+		flush_credits(t);
 		listen_to_peers(t, operation, waiting_for);
 		check_deadline(t, idle, now - idle->since_ns, operation, waiting_for);
 	}
@@ -265,6 +267,7 @@ void transport_idle(struct transport *transport, struct idle *idle, uint64_t ope
 		(void)sched_yield();
 	} else if (!idle->armed) {
 		idle->armed = true;
+		flush_credits(transport);
 		arm(transport);
 	} else {
 		idle->armed = false;

@@ -43,28 +43,35 @@ size_t link_slot_bytes(const struct link *link)
 	return link->tx.slot_bytes;
 }
 
+void link_believe_credit(struct link *link, uint64_t consumed)
+{
+	link->credits_seen = consumed;
+	link->transport->moved++;
+	trace_event(link->transport->trace, "credit", "received", link->peer, "consumed", consumed);
+}
+
 /* The credit word is written by another process: believe it only within what is possible. */
 static void read_credit_word(struct link *link)
 {
 	uint64_t value = __atomic_load_n(link->credit_word, __ATOMIC_ACQUIRE);
 	struct wring_error error;
 
-	if (value == link->credits_seen)
+	if (value == link->word_seen)
 		return;
-	if (value - link->credits_seen > link->sent - link->credits_seen) {
+	if (value - link->word_seen > link->sent - link->word_seen) {
 		(void)error_set(&error, WRING_ERR_TRANSPORT,
 				"rank %d returned a credit count of %llu, possible are %llu to "
 				"%llu; its memory or this rank's was overwritten",
 				link->peer, (unsigned long long)value,
-				(unsigned long long)link->credits_seen,
+				(unsigned long long)link->word_seen,
 				(unsigned long long)link->sent);
 		error.rank = link->peer;
 		transport_fail(link->transport, &error);
 		return;
 	}
-	link->credits_seen = value;
-	link->transport->moved++;
-	trace_event(link->transport->trace, "credit", "received", link->peer, "consumed", value);
+	link->word_seen = value;
+	if (link->sent - value < link->sent - link->credits_seen)
+		link_believe_credit(link, value);
 }
 
 unsigned link_credits(struct link *link)

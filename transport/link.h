@@ -15,10 +15,11 @@
  *   sent      messages that were handed to the back end            (link.c)
  *   arrived   messages that the back end has seen arrive           (back end)
  *   consumed  messages that the collective has taken               (link.c)
- *   credited  consumed count that the peer has been told           (link.c)
+ *   credited  consumed count that the peer has been told           (link.c; verbs: every notice)
  *   reusable  messages whose local write has completed             (verbs; shm: SENT_AT_ONCE)
  *
- * credits = slots - (sent - credit word), and over verbs not more than free send slots.
+ * credits = slots - (sent - credits_seen), and over verbs not more than free send slots. The peer
+ * tells by its credit word, over verbs also in every notice: each may be behind the other.
  */
 
 /* The first 64 bytes of a slot. sequence is written last over shm. */
@@ -103,7 +104,8 @@ struct link {
 	/* outgoing */
 	uint64_t sent;
 	uint64_t reusable;
-	uint64_t credits_seen;	     /* last believed value of the credit word */
+	uint64_t credits_seen;	     /* the most that the peer has consumed, as far as we know */
+	uint64_t word_seen;	     /* last believed value of the credit word */
 	const uint64_t *credit_word; /* in our arena, the peer writes it */
 	unsigned char *tx_area;	     /* shm: the peer's area in our map; verbs: own send slots */
 	struct area tx;		     /* geometry of the peer's area for us */
@@ -141,6 +143,9 @@ static inline struct line *link_rx_line(const struct link *link, uint64_t s)
 /* The checks that every back end makes before it shows a message that has a header; on a bad one
  * the transport fails with TRANSPORT and false is returned. */
 bool link_read_line(struct link *link, const struct line *line, struct message *message);
+
+/* The peer has consumed that many of our messages: more than credits_seen, not more than sent. */
+void link_believe_credit(struct link *link, uint64_t consumed);
 
 /* Tell the peer the consumed count if it does not know it yet. */
 void link_flush_credit(struct link *link);

@@ -139,7 +139,7 @@ static void place_link(struct transport *t, int position)
 	link->peer = t->rank_at[position];
 	link->rx.slots = link->tx.slots = (uint32_t)t->config.slots;
 	link->rx.slot_bytes = link->tx.slot_bytes = slot_bytes_at(t, position);
-	link->sent = link->credits_seen = t->first_message;
+	link->sent = link->credits_seen = link->word_seen = t->first_message;
 	link->arrived = link->consumed = link->credited = t->first_message;
 }
 

@@ -67,7 +67,7 @@ static void refuse_notice(struct verbs_link *vl, uint32_t notice, const char *wh
 {
 	verbs_note(vl->verbs, vl->link->peer, 0,
 		   "a notice of kind %u, number %u arrived, %s; do all ranks run the same Wring?",
-		   notice >> NOTICE_SHIFT, notice & NOTICE_MASK, why);
+		   notice >> NOTICE_KIND_SHIFT, notice_number(notice), why);
 	vl->verbs->error.rank = vl->link->peer;
 }
 
@@ -75,7 +75,7 @@ static void message_arrived(struct verbs_link *vl, uint32_t notice)
 {
 	struct link *link = vl->link;
 
-	if ((notice & NOTICE_MASK) != ((uint32_t)link->arrived & NOTICE_MASK)) {
+	if (notice_number(notice) != ((uint32_t)link->arrived & NOTICE_MASK)) {
 		refuse_notice(vl, notice, "which is not the next one");
 		return;
 	}
@@ -83,29 +83,32 @@ static void message_arrived(struct verbs_link *vl, uint32_t notice)
 		refuse_notice(vl, notice, "for which there was no credit");
 		return;
 	}
-	vl->kinds[link->arrived & (link->rx.slots - 1)] = (uint8_t)(notice >> NOTICE_SHIFT);
+	vl->kinds[link->arrived & (link->rx.slots - 1)] = (uint8_t)(notice >> NOTICE_KIND_SHIFT);
 	link->arrived++;
 	link->transport->moved++;
 }
 
-/* The word itself is read where it stands; this only wakes, so it is merely held to be possible. */
+/* The credit word may have told more already: it is read where it stands. */
 static void credit_arrived(struct verbs_link *vl, uint32_t notice)
 {
-	uint32_t behind = ((uint32_t)vl->link->sent - notice) & NOTICE_MASK;
+	struct link *link = vl->link;
+	uint32_t behind = ((uint32_t)link->sent - notice) & NOTICE_MASK;
 
-	if (behind > verbs_receive_depth(vl->link->tx.slots))
-		refuse_notice(vl, notice, "which is no possible credit");
+	if (behind > verbs_receive_depth(link->tx.slots))
+		refuse_notice(vl, notice, "with a count of consumed messages that cannot be");
+	else if (behind < link->sent - link->credits_seen)
+		link_believe_credit(link, link->sent - behind);
 }
 
 static void notice_arrived(struct verbs_link *vl, uint32_t notice)
 {
-	switch (notice >> NOTICE_SHIFT) {
+	credit_arrived(vl, notice);
+	switch (notice >> NOTICE_KIND_SHIFT) {
 	case NOTICE_MESSAGE:
 	case NOTICE_DIRECT:
 		message_arrived(vl, notice);
 		break;
 	case NOTICE_CREDIT:
-		credit_arrived(vl, notice);
 		break;
 	case NOTICE_ABORT:
 		vl->record_arrived[RESERVE_ABORT] = true;

@@ -59,11 +59,12 @@ static void fill_second_source(struct write *write, const struct source *source)
 	write->wr.num_sge = 2;
 }
 
-/* The write arrives with a word that tells the peer what it was. */
-static void fill_notice(struct write *write, enum notice kind, uint64_t number)
+/* The write arrives with a word that tells the peer what it was, and what was consumed here. */
+static void fill_notice(struct write *write, enum notice kind, struct link *link)
 {
 	write->wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-	write->wr.imm_data = htonl(notice_pack(kind, number));
+	write->wr.imm_data = htonl(notice_pack(kind, link->sent, link->consumed));
+	link->credited = link->consumed;
 }
 
 /* Small bytes go along with the work request, where the device can: no second look at memory. */
@@ -124,7 +125,7 @@ static void write_message(struct verbs_link *vl, enum notice kind, const struct 
 		last = offset + piece.len == source->len;
 		fill_write(&write, &piece, (struct target){target.address + offset, target.rkey});
 		if (last)
-			fill_notice(&write, kind, sent);
+			fill_notice(&write, kind, vl->link);
 		if (!piece.borrowed)
 			fill_inline(&write, vl);
 		post_write(vl, &write, last ? sent + 1 : sent, last && piece.borrowed);
@@ -183,7 +184,7 @@ static void post_gathered(struct verbs_link *vl, struct line *line, const struct
 	line->sequence = (uint32_t)(vl->link->sent + 1);
 	fill_write(&write, &head, slot_target(vl));
 	fill_second_source(&write, payload);
-	fill_notice(&write, NOTICE_MESSAGE, vl->link->sent);
+	fill_notice(&write, NOTICE_MESSAGE, vl->link);
 	post_write(vl, &write, vl->link->sent + 1, true);
 	vl->borrowed = vl->posted;
 }
@@ -248,7 +249,7 @@ static void post_credit(struct verbs_link *vl, bool notice, bool signal)
 	*word = link->consumed;
 	fill_write(&write, &source, target);
 	if (notice)
-		fill_notice(&write, NOTICE_CREDIT, link->consumed);
+		fill_notice(&write, NOTICE_CREDIT, link);
 	fill_inline(&write, vl);
 	post_write(vl, &write, link->sent, signal);
 }
@@ -294,7 +295,7 @@ static void reserve(struct link *link, enum reserve which, const struct reserve_
 	*copy = *record;
 	copy->sequence = 1;
 	fill_write(&write, &source, target);
-	fill_notice(&write, which == RESERVE_ABORT ? NOTICE_ABORT : NOTICE_LEAVE, 0);
+	fill_notice(&write, which == RESERVE_ABORT ? NOTICE_ABORT : NOTICE_LEAVE, link);
 	post_write(vl, &write, link->sent, true);
 }
 

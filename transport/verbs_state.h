@@ -87,21 +87,33 @@ struct verbs_link {
 	bool record_arrived[RESERVES];
 };
 
-/* What an immediate says: kind in the high 4 bits, 28 bits of a message number below. */
+/*
+ * What an immediate says: 4 bits kind, 14 bits of the message's number, 14 bits of the consumed
+ * count. So whatever is sent returns credits too, and where messages go both ways a credit hardly
+ * ever needs a write of its own.
+ */
 enum notice {
-	NOTICE_MESSAGE = 1, /* number: of this message; it is in its slot */
-	NOTICE_DIRECT = 2,  /* number: of this message; it is in the program's buffer */
-	NOTICE_CREDIT = 3,  /* number: the consumed count, now in the credit word */
+	NOTICE_MESSAGE = 1, /* that message is in its slot */
+	NOTICE_DIRECT = 2,  /* that message is in the program's buffer */
+	NOTICE_CREDIT = 3,  /* only the consumed count; it is in the credit word as well */
 	NOTICE_ABORT = 4,
 	NOTICE_LEAVE = 5
 };
 
-#define NOTICE_SHIFT 28
-#define NOTICE_MASK  0x0fffffffu
+#define NOTICE_KIND_SHIFT   28
+#define NOTICE_NUMBER_SHIFT 14
+#define NOTICE_MASK	    0x3fffu /* wider than all that can be under way, see receive depth */
 
-static inline uint32_t notice_pack(enum notice kind, uint64_t number)
+static inline uint32_t notice_pack(enum notice kind, uint64_t number, uint64_t consumed)
 {
-	return (uint32_t)kind << NOTICE_SHIFT | ((uint32_t)number & NOTICE_MASK);
+	return (uint32_t)kind << NOTICE_KIND_SHIFT |
+	       ((uint32_t)number & NOTICE_MASK) << NOTICE_NUMBER_SHIFT |
+	       ((uint32_t)consumed & NOTICE_MASK);
+}
+
+static inline uint32_t notice_number(uint32_t notice)
+{
+	return notice >> NOTICE_NUMBER_SHIFT & NOTICE_MASK;
 }
 
 /* A work request's id: whose it is, which queue, and how many of that send queue it completes. */

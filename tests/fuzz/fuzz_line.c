@@ -81,6 +81,7 @@ static void make_link(struct world *world, int peer, uint32_t slots)
 	link->tx_area = allocate(area_len(&area));
 	link->rx_area = allocate(area_len(&area));
 	link->sent = link->credits_seen = world->transport.first_message;
+	link->word_seen = link->sent;
 	link->arrived = link->consumed = link->credited = world->transport.first_message;
 	link->credit_word = (const void *)(link->rx_area + area_credit_at());
 	world->put[peer] = world->transport.first_message;
