@@ -90,7 +90,6 @@ static enum wring_status prepare(struct creation *c, const struct wring_config *
 
 	if (status)
 		return status;
-	c->config.eager_bytes = transport_choose_eager(&c->config, b->size);
 	if (c->config.qp_timeout < 0)
 		c->config.qp_timeout =
 			config_qp_timeout(c->config.qp_retry, c->config.peer_timeout_ms);
@@ -116,6 +115,7 @@ static enum wring_status place_ranks(struct creation *c, struct wring_error *err
 {
 	int size = c->bootstrap->size, peer;
 	struct host_identity *hosts = calloc((size_t)size, sizeof(*hosts));
+	bool network = c->config.transport == WRING_TRANSPORT_VERBS;
 
 	if (!hosts)
 		return error_set(error, WRING_ERR_NOMEM, "malloc for %d hosts failed", size);
@@ -127,7 +127,9 @@ static enum wring_status place_ranks(struct creation *c, struct wring_error *err
 	identity_hosts(hosts, size, c->host_of_rank);
 	identity_ring_order(c->host_of_rank, size, (enum wring_ring)c->config.ring, c->rank_at);
 	free(hosts);
-	transport_set_ring(c->transport, c->rank_at);
+	for (peer = 0; peer < size; peer++)
+		network |= c->host_of_rank[peer] != c->host_of_rank[0];
+	transport_set_ring(c->transport, c->rank_at, network);
 	return WRING_OK;
 }
 

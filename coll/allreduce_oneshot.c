@@ -1,7 +1,4 @@
 /* allreduce_oneshot.c: small vectors: everyone writes to everyone, each reduces all; one hop. */
-#include <string.h>
-
-#include "coll/reduce.h"
 #include "coll/request.h"
 
 /*
@@ -35,75 +32,6 @@ static void send_to_all(struct wring_request *request, struct oneshot_state *sta
 	}
 }
 
-static bool all_arrived(struct wring_request *request, struct oneshot_state *state)
-{
-	struct coll *coll = request->coll;
-	struct message message;
-
-	while (state->arrived < coll->size - 1) {
-		int peer = rank_after(coll, state->arrived + 1);
-
-		if (!lane_peek_kind(request, peer, MESSAGE_DATA, &message))
-			return false;
-		if (message.len != request->bytes) {
-			request_fail_message(request, peer, "a vector of another length");
-			return false;
-		}
-		state->arrived++;
-	}
-	return true;
-}
-
-/*
- * Where each position's input is; the own one is copied if the result would overwrite it. False:
- * what had arrived is not to be seen any more, for the transport has failed meanwhile.
- */
-static bool collect_inputs(struct wring_request *request)
-{
-	struct coll *coll = request->coll;
-	const struct call *call = &request->call;
-	struct message message;
-	int i;
-
-	coll->inputs[coll->position] = call->sendbuf;
-	if (call->sendbuf == call->recvbuf && coll->size > 2 && request->bytes) {
-		memcpy(coll->scratch, call->sendbuf, request->bytes);
-		coll->inputs[coll->position] = coll->scratch;
-	}
-	for (i = 1; i < coll->size; i++) {
-		int peer = rank_after(coll, i);
-
-		if (!link_peek(transport_link(coll->transport, peer), &message))
-			return false;
-		coll->inputs[ring_back(coll->position, coll->size - i, coll->size)] =
-			message.payload;
-	}
-	return true;
-}
-
-static const void *input_at(const struct wring_request *request, int position, size_t element)
-{
-	return (const unsigned char *)request->coll->inputs[position] + element * request->elem;
-}
-
-static void reduce_chunk(struct wring_request *request, int owner, struct slice slice)
-{
-	const struct call *call = &request->call;
-	int size = request->coll->size;
-	int position = ring_next(owner, size);
-	const void *acc = input_at(request, position, slice.offset);
-	void *dst = recv_at(request, slice.offset);
-
-	while (position != owner) {
-		position = ring_next(position, size);
-		reduce(dst, acc, input_at(request, position, slice.offset), slice.count,
-		       call->datatype, call->op);
-		acc = dst;
-	}
-	if (call->op == WRING_AVG)
-		reduce_scale(dst, slice.count, call->datatype, size);
-}
-
 static void reduce_all(struct wring_request *request)
 {
 	const struct call *call = &request->call;
@@ -115,7 +43,7 @@ static void reduce_all(struct wring_request *request)
 
 		if (slice.count == 0)
 			return;
-		reduce_chunk(request, chunk, slice);
+		inputs_reduce(request, chunk, slice, 0);
 	}
 }
 
@@ -127,15 +55,15 @@ static bool progress(struct wring_request *request)
 
 	request->waiting_for = -1;
 	send_to_all(request, state);
-	if (!all_arrived(request, state) || state->sent < coll->size - 1)
+	if (!inputs_arrived(request, &state->arrived, request->bytes) ||
+	    state->sent < coll->size - 1)
 		return false;
-	if (!collect_inputs(request))
+	if (!inputs_collect(request, request->call.sendbuf, request->bytes))
 		return false;
 	reduce_all(request);
-	for (i = 1; i < coll->size; i++) {
-		lane_consume(request, rank_after(coll, i));
+	inputs_consume(request);
+	for (i = 1; i < coll->size; i++)
 		lane_took_last(request, rank_after(coll, i));
-	}
 	return true;
 }
 

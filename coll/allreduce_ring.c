@@ -32,8 +32,7 @@
  * gathered segments are written straight into next's recvbuf if that can be reached.
  */
 
-#define BLOCK_SEGMENTS	 8
-#define SMALLEST_SEGMENT 4096
+#define BLOCK_SEGMENTS 8
 
 static int steps(const struct coll *coll)
 {
@@ -45,9 +44,10 @@ static size_t segment_elems(const struct wring_request *request, size_t chunk)
 {
 	size_t bytes = chunk * request->elem / 4;
 	size_t most = transport_segment_bytes(request->coll->transport);
+	size_t least = smallest_segment(request->coll);
 
-	if (bytes < SMALLEST_SEGMENT)
-		bytes = SMALLEST_SEGMENT;
+	if (bytes < least)
+		bytes = least;
 	if (bytes > most)
 		bytes = most;
 	return bytes / 64 * 64 / request->elem;

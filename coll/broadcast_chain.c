@@ -29,10 +29,11 @@ static int root_distance(const struct wring_request *request)
 static size_t segment_bytes(const struct wring_request *request)
 {
 	size_t most = transport_segment_bytes(request->coll->transport);
+	size_t least = smallest_segment(request->coll);
 	size_t bytes = request->bytes / 8;
 
-	if (bytes < 4096)
-		bytes = 4096;
+	if (bytes < least)
+		bytes = least;
 	return (bytes < most ? bytes : most) / 64 * 64;
 }
 

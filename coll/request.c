@@ -7,12 +7,11 @@
 static bool allocate_tables(struct coll *coll)
 {
 	size_t n = (size_t)coll->size;
-	size_t eager = transport_eager_bytes(coll->transport);
 
 	coll->tx = calloc(n, sizeof(*coll->tx));
 	coll->rx = calloc(n, sizeof(*coll->rx));
 	coll->inputs = calloc(n, sizeof(*coll->inputs));
-	coll->scratch = malloc(eager > SCRATCH_BYTES ? eager : SCRATCH_BYTES);
+	coll->scratch = malloc(SCRATCH_BYTES);
 	return coll->tx && coll->rx && coll->inputs && coll->scratch;
 }
 

@@ -51,6 +51,11 @@ struct oneshot_state {
 	int sent, arrived; /* peers done with, in ring order beginning after this rank */
 };
 
+struct owner_state {
+	int parts_sent, parts_arrived, wholes_sent, wholes_taken; /* as in oneshot_state */
+	bool reduced;						  /* the own chunk */
+};
+
 /* A peer's buffers, as pointers of this process. */
 struct reached {
 	const unsigned char *send;
@@ -102,6 +107,7 @@ struct wring_request {
 	union {
 		struct ring_state ring;
 		struct oneshot_state oneshot;
+		struct owner_state owner;
 		struct direct_state direct;
 		struct chain_state chain;
 		struct tree_state tree;
@@ -118,14 +124,14 @@ struct coll {
 	struct wring_request *spare;	    /* to be used again */
 	uint64_t operation;		    /* of the last call started */
 	struct turn *tx, *rx;		    /* one per rank */
-	const void **inputs;		    /* oneshot: by ring position */
-	unsigned char *scratch;		    /* oneshot in place: a copy of the own input */
+	const void **inputs;		    /* inputs.c: by ring position */
+	unsigned char *scratch;		    /* inputs.c, in place: a copy of the own input */
 	struct buffers *readies;	    /* direct: by ring position */
 	int rank, size, position;
 	struct idle look; /* of coll_look */
 };
 
-#define SCRATCH_BYTES 65536
+#define SCRATCH_BYTES 65536 /* the largest eager_bytes */
 
 /* --- places in the ring, as ranks --------------------------------------------------------- */
 
@@ -170,6 +176,21 @@ void lane_describe(const struct wring_request *request, int peer, struct buffers
 void lane_send_buffers(struct wring_request *request, int peer, const struct buffers *buffers);
 void lane_send_ready(struct wring_request *request, int peer);
 
+/* --- inputs.c: one message from each peer, all of the same elements ------------------------ */
+
+/* Has the head come from every peer? arrived: how many are known to have, beginning after this
+ * rank. They stay where they are. */
+bool inputs_arrived(struct wring_request *request, int *arrived, size_t bytes);
+
+/* Note where each position's input is; the own one is copied if the result would overwrite it.
+ * False: what had arrived is not to be seen any more, for the transport has failed meanwhile. */
+bool inputs_collect(struct wring_request *request, const void *own, size_t bytes);
+
+/* Reduce a slice of owner's chunk into recvbuf, as owner does it; inputs begin at element first. */
+void inputs_reduce(struct wring_request *request, int owner, struct slice slice, size_t first);
+
+void inputs_consume(struct wring_request *request);
+
 /* --- slices of the program's buffers ------------------------------------------------------ */
 
 static inline const void *send_at(const struct wring_request *request, size_t element)
@@ -193,13 +214,16 @@ void signature_watch(struct coll *coll);
 
 /* --- algorithms --------------------------------------------------------------------------- */
 
-extern const struct algorithm allreduce_ring, allreduce_oneshot, allreduce_direct;
+extern const struct algorithm allreduce_ring, allreduce_oneshot, allreduce_owner, allreduce_direct;
 extern const struct algorithm broadcast_chain, broadcast_tree, barrier_dissemination;
 extern const struct algorithm collective_alone;
 
 /* The ring as a part of allreduce_direct: links are joined, ready was exchanged. */
 void ring_begin(struct wring_request *request, struct ring_state *ring);
 bool ring_progress(struct wring_request *request, struct ring_state *ring, bool may_take);
+
+/* The smallest piece into which a pipeline cuts: what one more message costs must not count. */
+size_t smallest_segment(const struct coll *coll);
 
 /* select.c: one readable table. */
 const struct algorithm *select_algorithm(const struct coll *coll, const struct call *call,

@@ -9,7 +9,7 @@
  * spin         pause; the clock is read every CLOCK_ROUNDS rounds
  * yield, and   pause for some rounds, then sched_yield in each: cheap when nobody else wants the
  * auto         CPU, and a stranger who does costs a time slice once, not in every operation
- * event, and   the same, but after YIELD_NS sleep in poll(2). First arm: raise the flag that
+ * event, and   the same, but after yield_ns sleep in poll(2). First arm: raise the flag that
  * auto when    peers read after they have written, fence, ask the CQ for an event; then return,
  * CPUs are     so that the caller looks at everything once more; only if still nothing has moved
  * short        sleep. So a write is either seen by that look, or its writer sees the flag.
@@ -17,7 +17,6 @@
 #define SPIN_ROUNDS    2000
 #define CROWDED_ROUNDS 20
 #define CLOCK_ROUNDS   1024
-#define YIELD_NS       ((uint64_t)200 * 1000)
 #define LISTEN_NS      ((uint64_t)1000 * 1000)
 #define LOOK_NS	       ((uint64_t)100 * 1000 * 1000)
 #define SLEEP_MS       100
@@ -263,7 +262,7 @@ void transport_idle(struct transport *transport, struct idle *idle, uint64_t ope
 	slow_round(transport, idle, now, operation, waiting_for);
 	if (transport->spins || transport->error.status)
 		return;
-	if (!transport->may_sleep || now - idle->since_ns < YIELD_NS) {
+	if (!transport->may_sleep || now - idle->since_ns < transport->yield_ns) {
 		(void)sched_yield();
 	} else if (!idle->armed) {
 		idle->armed = true;

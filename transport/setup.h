@@ -21,13 +21,14 @@ struct transport {
 	struct trace *trace;
 	struct wring_error error; /* the first cause; status WRING_OK while all is well */
 	bool settled;		  /* all peers were told, QPs are in ERROR */
-	bool all_shm;
-	uint64_t moved; /* see transport_moved */
-	bool may_sleep; /* our wait policy may sleep */
-	bool spins;	/* never yields, never sleeps */
-	bool crowded;	/* more ranks than CPUs */
-	size_t eager_bytes;
-	uint64_t first_message; /* counters start here; 0 but for tests */
+	bool all_shm;		  /* all links of all ranks, once all offers are taken */
+	bool network;		  /* the ranks are on several hosts, or are to use verbs */
+	uint64_t moved;		  /* see transport_moved */
+	bool may_sleep;		  /* our wait policy may sleep */
+	bool spins;		  /* never yields, never sleeps */
+	uint64_t yield_ns;	  /* so long before it sleeps */
+	bool crowded;		  /* more ranks than CPUs */
+	uint64_t first_message;	  /* counters start here; 0 but for tests */
 	char host[64];
 	char (*peer_host)[64]; /* by rank, for texts and wring_comm_peer */
 	int numa_node;
@@ -37,6 +38,8 @@ struct transport {
 struct transport_offer {
 	uint32_t valid; /* 0: that rank has failed, the last round says why */
 	uint32_t may_sleep;
+	uint32_t all_shm; /* that rank's links */
+	uint32_t reserved;
 	struct shm_offer shm;
 	struct verbs_offer verbs;
 	struct verbs_address verbs_address;
@@ -56,7 +59,7 @@ struct transport_offer {
  */
 enum wring_status transport_open(struct transport **transport, const struct wring_config *config,
 				 int rank, int size, struct wring_error *error);
-void transport_set_ring(struct transport *transport, const int *rank_at);
+void transport_set_ring(struct transport *transport, const int *rank_at, bool network);
 enum wring_status transport_try_shm(struct transport *transport, int peer,
 				    const struct shm_address *address, struct wring_error *error);
 void transport_forget_shm(struct transport *transport, int peer);
@@ -71,9 +74,6 @@ enum wring_status transport_connect(struct transport *transport, int peer,
 
 /* Resolve wait=auto: processes of this host against the CPUs they may use. */
 void transport_set_wait(struct transport *transport, int host_peers, int cpus);
-
-/* eager_bytes as it will be used for that many ranks. */
-int transport_choose_eager(const struct wring_config *config, int size);
 
 /* Say goodbye if all is well (bounded, 200 ms) and close all links; only once connected. */
 void transport_leave(struct transport *transport);

@@ -8,7 +8,21 @@
 #include "transport/arena.h"
 #include "transport/setup.h"
 
-#define SMALL_SLOT_BYTES 1984 /* with its line 2 KiB */
+/*
+ * What a slot holds besides its line. Ring neighbours stream through segment_bytes. All others:
+ *
+ *   one host, or many ranks   SMALL: 32 KiB per peer, slots and send slots
+ *   a network, few ranks      WIDE: chunks of middle sizes go straight to their owners
+ *
+ * And up to which size a vector goes to every rank at once: over shared memory SMALL; over a network
+ * a message costs more than its first kilobytes. Between two ranks that is never more bytes than
+ * the ring sends; among three or four, more than ALMOST_ALL would be.
+ */
+#define SMALL	   1984
+#define WIDE	   16384
+#define FEW_RANKS  8
+#define ALMOST_ALL 8192
+#define MOST_EAGER 65536
 
 /* Transport's own lookups, in the order of transport.h. */
 int transport_rank(const struct transport *transport)
@@ -46,9 +60,22 @@ size_t transport_segment_bytes(const struct transport *transport)
 	return (size_t)transport->config.segment_bytes;
 }
 
+size_t transport_slot_bytes(const struct transport *transport)
+{
+	return transport->network && transport->size <= FEW_RANKS ? WIDE : SMALL;
+}
+
 size_t transport_eager_bytes(const struct transport *transport)
 {
-	return transport->eager_bytes;
+	size_t segment = transport_segment_bytes(transport);
+
+	if (transport->config.eager_bytes >= 0)
+		return (size_t)transport->config.eager_bytes;
+	if (transport->all_shm || !transport->network || transport->size > 4)
+		return SMALL;
+	if (transport->size > 2)
+		return ALMOST_ALL;
+	return segment < WIDE ? WIDE : segment < MOST_EAGER ? segment : MOST_EAGER;
 }
 
 struct trace *transport_trace(const struct transport *transport)
@@ -59,12 +86,6 @@ struct trace *transport_trace(const struct transport *transport)
 uint64_t transport_moved(const struct transport *transport)
 {
 	return transport->moved;
-}
-
-int transport_choose_eager(const struct wring_config *config, int size)
-{
-	(void)size;
-	return config->eager_bytes >= 0 ? config->eager_bytes : SMALL_SLOT_BYTES;
 }
 
 static enum wring_status allocate_tables(struct transport *t, struct wring_error *error)
@@ -90,7 +111,6 @@ enum wring_status transport_open(struct transport **transport, const struct wrin
 	t->rank = rank;
 	t->size = size;
 	t->config = *config;
-	t->eager_bytes = (size_t)transport_choose_eager(config, size);
 	t->numa_node = -1;
 	status = allocate_tables(t, error);
 	if (!status)
@@ -122,10 +142,10 @@ static uint32_t round_to_line(size_t bytes)
 /* Ring neighbours stream through large slots; all others exchange small messages. */
 static uint32_t slot_bytes_at(const struct transport *t, int position)
 {
-	size_t bytes = SMALL_SLOT_BYTES;
+	size_t bytes = transport_slot_bytes(t);
 
-	if (t->eager_bytes > bytes)
-		bytes = t->eager_bytes;
+	if (t->config.eager_bytes > (int)bytes)
+		bytes = (size_t)t->config.eager_bytes;
 	if (is_neighbour(t, position) && transport_segment_bytes(t) > bytes)
 		bytes = transport_segment_bytes(t);
 	return round_to_line(bytes);
@@ -143,10 +163,11 @@ static void place_link(struct transport *t, int position)
 	link->arrived = link->consumed = link->credited = t->first_message;
 }
 
-void transport_set_ring(struct transport *transport, const int *rank_at)
+void transport_set_ring(struct transport *transport, const int *rank_at, bool network)
 {
 	int position;
 
+	transport->network = network;
 	memcpy(transport->rank_at, rank_at, (size_t)transport->size * sizeof(*rank_at));
 	for (position = 0; position < transport->size; position++)
 		if (rank_at[position] == transport->rank)
@@ -239,7 +260,8 @@ void transport_make_offer(const struct transport *transport, int peer,
 {
 	const struct link *link = &transport->links[peer];
 
-	*offer = (struct transport_offer){.valid = 1, .may_sleep = transport->may_sleep};
+	*offer = (struct transport_offer){
+		.valid = 1, .may_sleep = transport->may_sleep, .all_shm = transport->all_shm};
 	if (peer == transport->rank)
 		return;
 	if (link->kind == WRING_TRANSPORT_SHM) {
@@ -259,14 +281,23 @@ enum wring_status transport_connect(struct transport *transport, int peer,
 	struct link *link = &transport->links[peer];
 
 	link->peer_sleeps = offer->may_sleep;
+	transport->all_shm &= offer->all_shm != 0;
 	if (link->kind == WRING_TRANSPORT_SHM)
 		return shm_link_connect(link, address, &offer->shm, error);
 	return verbs_link_connect(link, &offer->verbs_address, &offer->verbs, error);
 }
 
+/* An operation of crowded ranks takes tens of microseconds over shared memory, most of a
+ * millisecond over a network whose driver wants the same CPUs: who sleeps before pays for it. */
+#define YIELD_NS	 ((uint64_t)200 * 1000)
+#define YIELD_NETWORK_NS ((uint64_t)2000 * 1000)
+
 void transport_set_wait(struct transport *transport, int host_peers, int cpus)
 {
 	int wait = transport->config.wait;
+	bool patient = wait == WRING_WAIT_AUTO && transport->network;
+
+	transport->yield_ns = patient ? YIELD_NETWORK_NS : YIELD_NS;
 
 	transport->crowded = host_peers > cpus;
 	transport->spins = wait == WRING_WAIT_SPIN;

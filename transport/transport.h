@@ -84,6 +84,9 @@ int transport_position(const struct transport *transport);
 bool transport_all_shm(const struct transport *transport);
 size_t transport_segment_bytes(const struct transport *transport);
 size_t transport_eager_bytes(const struct transport *transport);
+
+/* What every slot of every link holds, at least. */
+size_t transport_slot_bytes(const struct transport *transport);
 struct trace *transport_trace(const struct transport *transport);
 
 /* --- sending ------------------------------------------------------------------------------ */

@@ -107,10 +107,10 @@ static void make_world(struct world *world, struct input *input)
 		.rank_at = world->rank_at,
 		.links = world->links,
 		.arena = &world->arena,
-		.eager_bytes = EAGER,
 		.peer_host = world->hosts,
 	};
 	transport->config.segment_bytes = SEGMENT;
+	transport->config.eager_bytes = EAGER;
 	transport->config.timeout_ms = transport->config.stall_ms = 86400000;
 	transport->config.log = ignore_line;
 	world->names_buffers = input_digit(input) % 2;
