@@ -14,7 +14,8 @@
  * per rank. In place is safe: of the chunk that the owner overwrites, only the owner reads.
  *
  * If some rank's buffers are not within reach, all ranks know that after step 1, and go around
- * the ring instead. A rank whose own buffers are the reason knows it at once and does not wait.
+ * the ring instead, or to each owner where a chunk fits in a slot. A rank whose own buffers are the
+ * reason knows it at once and does not wait.
  */
 
 #define PIECE_BYTES 16384   /* stays in the first-level cache until all have it */
@@ -196,14 +197,16 @@ static bool progress_by_pointer(struct wring_request *request, struct direct_sta
 	       state->done_taken == request->coll->size - 1;
 }
 
-/* --- around the ring ---------------------------------------------------------------------- */
+/* --- by messages -------------------------------------------------------------------------- */
 
-static bool progress_by_ring(struct wring_request *request, struct direct_state *state)
+static bool progress_by_messages(struct wring_request *request, struct direct_state *state)
 {
 	struct coll *coll = request->coll;
 	bool all_taken = state->taken == coll->size - 1;
 	int i;
 
+	if (owner_fits(coll, &request->call))
+		return owner_progress(request, &state->owner, all_taken);
 	state->ring.ready_sent = true;
 	state->ring.ready_taken = all_taken;
 	if (!ring_progress(request, &state->ring, all_taken) || !all_taken)
@@ -226,7 +229,7 @@ static bool progress(struct wring_request *request)
 	if (state->sent < peers)
 		return false;
 	if (!state->by_pointer)
-		return progress_by_ring(request, state);
+		return progress_by_messages(request, state);
 	return state->taken == peers && progress_by_pointer(request, state);
 }
 

@@ -1,4 +1,4 @@
-/* allreduce_owner.c: middle sizes over a network: every chunk to its owner and back; two hops. */
+/* allreduce_owner.c: middle sizes: every chunk to its owner and back; two hops. */
 #include <string.h>
 
 #include "coll/request.h"
@@ -102,15 +102,21 @@ static bool take_whole(struct wring_request *request, struct owner_state *state)
 	return true;
 }
 
-/* A part is sent to all before the own chunk is reduced: in place, that changes the input. */
-static bool progress(struct wring_request *request)
+bool owner_fits(const struct coll *coll, const struct call *call)
 {
-	struct owner_state *state = &request->state.owner;
+	size_t elem = wring_datatype_size(call->datatype);
+
+	return chunk_elems(call->count, elem, coll->size) <=
+	       transport_slot_bytes(coll->transport) / elem;
+}
+
+/* A part is sent to all before the own chunk is reduced: in place, that changes the input. */
+bool owner_progress(struct wring_request *request, struct owner_state *state, bool may_take)
+{
 	int peers = request->coll->size - 1;
 
-	request->waiting_for = -1;
 	send_parts(request, state);
-	if (state->parts_sent < peers)
+	if (state->parts_sent < peers || !may_take)
 		return false;
 	reduce_own(request, state);
 	if (!state->reduced)
@@ -119,6 +125,12 @@ static bool progress(struct wring_request *request)
 	while (state->wholes_taken < peers && take_whole(request, state))
 		;
 	return state->wholes_sent == peers && state->wholes_taken == peers;
+}
+
+static bool progress(struct wring_request *request)
+{
+	request->waiting_for = -1;
+	return owner_progress(request, &request->state.owner, true);
 }
 
 const struct algorithm allreduce_owner = {

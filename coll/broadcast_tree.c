@@ -1,4 +1,4 @@
-/* broadcast_tree.c: small messages: a binomial tree, one message per link. */
+/* broadcast_tree.c: small messages: a binomial or a flat tree, one message per link. */
 #include <string.h>
 
 #include "coll/request.h"
@@ -9,9 +9,14 @@
  *
  *   0 -> 4, 2, 1      4 -> 6, 5      2 -> 3      6 -> 7
  *
+ * Few ranks of one host take the message from the root itself: a store into each one's memory costs
+ * less than a hop, above all where the ranks share CPUs and a hop is a context switch.
+ *
  * Every child sends ready up on entering, and a parent takes its children's ready before it
- * completes: so a difference of signatures is noticed at both ends. Cost: log2(size) hops.
+ * completes: so a difference of signatures is noticed at both ends. Cost: log2(size) hops, or 1.
  */
+
+#define FLAT_RANKS 8
 
 static int root_position(const struct coll *coll, int root)
 {
@@ -36,6 +41,11 @@ static void find_place(const struct wring_request *request, struct tree_state *t
 
 	tree->root = root_position(coll, request->call.root);
 	tree->place = ring_back(coll->position, tree->root, coll->size);
+	tree->flat = coll->size <= FLAT_RANKS && transport_all_shm(coll->transport);
+	if (tree->flat) {
+		tree->children = tree->place ? 0 : coll->size - 1;
+		return;
+	}
 	while (tree->place + (1 << tree->children) < coll->size &&
 	       !(tree->place & (1 << tree->children)))
 		tree->children++;
@@ -43,9 +53,9 @@ static void find_place(const struct wring_request *request, struct tree_state *t
 
 static int parent_of(const struct wring_request *request)
 {
-	int place = request->state.tree.place;
+	const struct tree_state *tree = &request->state.tree;
 
-	return rank_at_place(request, place & (place - 1));
+	return rank_at_place(request, tree->flat ? 0 : tree->place & (tree->place - 1));
 }
 
 /* Child number i; the one with the largest subtree is served first. */
@@ -53,6 +63,8 @@ static int child_of(const struct wring_request *request, int i)
 {
 	const struct tree_state *tree = &request->state.tree;
 
+	if (tree->flat)
+		return rank_at_place(request, i + 1);
 	return rank_at_place(request, tree->place + (1 << (tree->children - 1 - i)));
 }
 

@@ -69,8 +69,9 @@ struct direct_state {
 	size_t reduced;	 /* elements of the own chunk */
 	bool by_pointer; /* every rank's buffers are within reach */
 	bool decided;
-	bool reachable; /* so far, all those heard of */
-	struct ring_state ring;
+	bool reachable;		/* so far, all those heard of */
+	struct ring_state ring; /* otherwise: of these two, owner where a chunk fits in a slot */
+	struct owner_state owner;
 };
 
 struct chain_state {
@@ -85,6 +86,7 @@ struct tree_state {
 	int root;		    /* its position in the ring */
 	int place;		    /* of this rank, counted from there */
 	int children;		    /* place + 2^i exists for i from 0 to children-1 */
+	bool flat;		    /* all are the root's children instead */
 	int readies, children_sent; /* children whose ready was taken, who were sent the data */
 	bool ready_sent, data_taken;
 };
@@ -218,7 +220,11 @@ extern const struct algorithm allreduce_ring, allreduce_oneshot, allreduce_owner
 extern const struct algorithm broadcast_chain, broadcast_tree, barrier_dissemination;
 extern const struct algorithm collective_alone;
 
-/* The ring as a part of allreduce_direct: links are joined, ready was exchanged. */
+/* Does a chunk fit in every slot? */
+bool owner_fits(const struct coll *coll, const struct call *call);
+
+/* These two are also parts of allreduce_direct: links are joined, ready was exchanged. */
+bool owner_progress(struct wring_request *request, struct owner_state *state, bool may_take);
 void ring_begin(struct wring_request *request, struct ring_state *ring);
 bool ring_progress(struct wring_request *request, struct ring_state *ring, bool may_take);
 

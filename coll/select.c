@@ -4,13 +4,15 @@
 /*
  *   ranks      bytes        links      allreduce           broadcast         barrier
  *   1          any          -          alone               alone             alone
- *   2 or more  <= eager     any        oneshot: one hop    tree: log2 hops   dissemination
+ *   2 or more  <= eager     any        oneshot: one hop    tree: log2 hops   below
  *              <= owner     network    owner: two hops     chain: pipelined
  *              > eager      all shm    direct: two hops    chain
  *              > both       network    ring: least bytes   chain
  *
  *   eager      what every slot holds, see transport_eager_bytes
- *   owner      3 to 8 ranks: a chunk in each slot
+ *   owner      3 ranks or more: a chunk in each slot
+ *   barrier    up to 8 ranks of one host, or 3 over a network: oneshot, of no bytes: as many
+ *              messages as dissemination or cheap ones, in one hop; else dissemination
  *
  * The choice depends on what all ranks know alike: count, datatype, ranks, transports and
  * eager_bytes; never on buffers. Bits do not depend on it.
@@ -27,14 +29,18 @@ size_t smallest_segment(const struct coll *coll)
 
 static const struct algorithm *select_allreduce(const struct coll *coll, const struct call *call)
 {
-	size_t elem = wring_datatype_size(call->datatype);
-	size_t chunk = chunk_elems(call->count, elem, coll->size) * elem;
-
 	if (transport_all_shm(coll->transport))
 		return &allreduce_direct;
-	if (coll->size > 2 && chunk <= transport_slot_bytes(coll->transport))
+	if (coll->size > 2 && owner_fits(coll, call))
 		return &allreduce_owner;
 	return &allreduce_ring;
+}
+
+static const struct algorithm *select_barrier(const struct coll *coll)
+{
+	if (coll->size <= (transport_all_shm(coll->transport) ? 8 : 3))
+		return &allreduce_oneshot;
+	return &barrier_dissemination;
 }
 
 const struct algorithm *select_algorithm(const struct coll *coll, const struct call *call,
@@ -51,6 +57,6 @@ const struct algorithm *select_algorithm(const struct coll *coll, const struct c
 		return small ? &broadcast_tree : &broadcast_chain;
 	case COLLECTIVE_BARRIER:
 	default:
-		return &barrier_dissemination;
+		return select_barrier(coll);
 	}
 }

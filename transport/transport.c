@@ -11,7 +11,8 @@
 /*
  * What a slot holds besides its line. Ring neighbours stream through segment_bytes. All others:
  *
- *   one host, or many ranks   SMALL: 32 KiB per peer, slots and send slots
+ *   one host                  PAGE: 32 KiB per peer
+ *   a network, many ranks     SMALL: 32 KiB per peer, with send slots
  *   a network, few ranks      WIDE: chunks of middle sizes go straight to their owners
  *
  * And up to which size a vector goes to every rank at once: over shared memory SMALL; over a network
@@ -19,6 +20,7 @@
  * the ring sends; among three or four, more than ALMOST_ALL would be.
  */
 #define SMALL	   1984
+#define PAGE	   4032
 #define WIDE	   16384
 #define FEW_RANKS  8
 #define ALMOST_ALL 8192
@@ -62,7 +64,9 @@ size_t transport_segment_bytes(const struct transport *transport)
 
 size_t transport_slot_bytes(const struct transport *transport)
 {
-	return transport->network && transport->size <= FEW_RANKS ? WIDE : SMALL;
+	if (!transport->network)
+		return PAGE;
+	return transport->size <= FEW_RANKS ? WIDE : SMALL;
 }
 
 size_t transport_eager_bytes(const struct transport *transport)
