@@ -1,7 +1,7 @@
 #!/bin/bash
 # install-packages.sh: installs, on Debian 12, what is missing to do WHAT.
 #
-#     install-packages.sh [--dry-run] WHAT...        WHAT: build bench test vm
+#     install-packages.sh [--dry-run] WHAT...        WHAT: build bench test vm peers
 #
 # Asks apt only if something is missing, and for root only then.
 set -u
@@ -15,6 +15,9 @@ declare -A packages_for=(
 		gcc-aarch64-linux-gnu libc6-dev-arm64-cross mandoc shellcheck spin'
 	[vm]='qemu-system-x86 busybox-static cpio kmod xz-utils rdma-core ibverbs-providers
 		ibverbs-utils perftest iproute2 dropbear-bin openssh-client'
+	# Only bench/soft-roce asks for these: what Wring is measured beside, and what MPICH needs,
+	# which itself is not installed, for it would take the names of Open MPI's programs.
+	[peers]='g++ libfabric1 libgfortran5 libgloo-dev libhwloc15 libslurm38 libucx0'
 )
 
 fail() { echo "install-packages: $*" >&2; exit 1; }
@@ -43,9 +46,9 @@ apt() { # ARGUMENT...
 
 dry_run='' packages=()
 [ "${1:-}" != --dry-run ] || { dry_run=1; shift; }
-[ $# -gt 0 ] || fail "nothing asked for; one or more of: build bench test vm"
+[ $# -gt 0 ] || fail "nothing asked for; one or more of: build bench test vm peers"
 for what in "$@"; do
-	[ -n "${packages_for[$what]:-}" ] || fail "'$what' is not one of: build bench test vm"
+	[ -n "${packages_for[$what]:-}" ] || fail "'$what' is not one of: build bench test vm peers"
 	# shellcheck disable=SC2206
 	packages+=(${packages_for[$what]})
 done
