@@ -113,7 +113,8 @@ static void bad_completion_on_a_port_that_is_down_says_so(void **state)
 	fake.next_status = IBV_WC_LOC_QP_OP_ERR;
 	send_one(left);
 	poll_both();
-	assert_failed(0, WRING_ERR_TRANSPORT, 0, "; the port is down: ip link set NETDEV up");
+	assert_failed(0, WRING_ERR_TRANSPORT, 0,
+		      "; the port of rank 0 is down: ip link set NETDEV up");
 }
 
 static void bad_completion_without_the_gid_says_so(void **state)
@@ -123,7 +124,7 @@ static void bad_completion_without_the_gid_says_so(void **state)
 	fake.next_status = IBV_WC_LOC_QP_OP_ERR;
 	send_one(left);
 	poll_both();
-	assert_failed(0, WRING_ERR_TRANSPORT, 0, "; the GID in use (index 1) is gone");
+	assert_failed(0, WRING_ERR_TRANSPORT, 0, "; the GID of rank 0 (index 1) is gone");
 }
 
 static void first_bad_completion_is_kept(void **state)
@@ -319,7 +320,7 @@ static void port_going_down_is_told(void **state)
 	raise_event(IBV_EVENT_PORT_ERR, 2, 0);
 	assert_well(0);
 	raise_event(IBV_EVENT_PORT_ERR, 1, 0);
-	assert_failed(0, WRING_ERR_TRANSPORT, -1, "fake0 port 1: the port went down");
+	assert_failed(0, WRING_ERR_TRANSPORT, 0, "fake0 port 1: the port of rank 0 went down");
 }
 
 static void gid_change_elsewhere_is_a_warning(void **state)
@@ -335,14 +336,15 @@ static void own_gid_gone_is_told(void **state)
 	(void)state;
 	fake.devices[0].ports[0].gids[1].error = ENODATA;
 	raise_event(IBV_EVENT_GID_CHANGE, 1, 0);
-	assert_failed(0, WRING_ERR_TRANSPORT, -1, "GID ::ffff:10.77.0.1 (index 1) is gone");
+	assert_failed(0, WRING_ERR_TRANSPORT, 0,
+		      "GID ::ffff:10.77.0.1 (index 1) of rank 0 is gone");
 }
 
 static void device_fatal_is_told(void **state)
 {
 	(void)state;
 	raise_event(IBV_EVENT_DEVICE_FATAL, 0, 0);
-	assert_failed(0, WRING_ERR_TRANSPORT, -1, ibv_event_type_str(IBV_EVENT_DEVICE_FATAL));
+	assert_failed(0, WRING_ERR_TRANSPORT, 0, ibv_event_type_str(IBV_EVENT_DEVICE_FATAL));
 }
 
 static void queue_pair_event_names_the_peer(void **state)
@@ -350,6 +352,15 @@ static void queue_pair_event_names_the_peer(void **state)
 	(void)state;
 	raise_event(IBV_EVENT_QP_FATAL, 0, pair_verbs_link(&pair, 0)->qp->qp_num);
 	assert_failed(0, WRING_ERR_TRANSPORT, 1, ibv_event_type_str(IBV_EVENT_QP_FATAL));
+}
+
+/* Both wait in the queue when it is read. */
+static void first_of_two_events_names_the_rank(void **state)
+{
+	(void)state;
+	fake_raise(verbs_of(0)->context, IBV_EVENT_PORT_ERR, 1, 0);
+	raise_event(IBV_EVENT_QP_FATAL, 0, pair_verbs_link(&pair, 0)->qp->qp_num);
+	assert_failed(0, WRING_ERR_TRANSPORT, 0, "the port of rank 0 went down");
 }
 
 static void harmless_events_are_ignored(void **state)
@@ -425,6 +436,7 @@ int main(void)
 		cmocka_unit_test(own_gid_gone_is_told),
 		cmocka_unit_test(device_fatal_is_told),
 		cmocka_unit_test(queue_pair_event_names_the_peer),
+		cmocka_unit_test(first_of_two_events_names_the_rank),
 		cmocka_unit_test(harmless_events_are_ignored),
 		cmocka_unit_test(arrival_wakes_a_sleeper),
 		cmocka_unit_test(credit_wakes_only_who_may_sleep),

@@ -120,16 +120,17 @@ static void write_port_fault(const struct verbs *verbs, char *text, size_t len)
 		return;
 	verbs_netdev(verbs->context->device, verbs->port, netdev, sizeof(netdev));
 	if (attr.state != IBV_PORT_ACTIVE) {
-		(void)snprintf(text, len, "the port is %s: ip link set %s up",
-			       ibv_port_state_str(attr.state), *netdev ? netdev : "NETDEV");
+		(void)snprintf(text, len, "the port of rank %d is %s: ip link set %s up",
+			       verbs->transport->rank, ibv_port_state_str(attr.state),
+			       *netdev ? netdev : "NETDEV");
 		return;
 	}
 	if (verbs->gid.class == GID_EMPTY)
 		return;
 	verbs_gid_read(verbs->context, verbs->port, verbs->gid.index, &gid);
 	if (memcmp(&gid.value, &verbs->gid.value, sizeof(gid.value)) != 0)
-		(void)snprintf(text, len, "the GID in use (index %d) is gone: ip addr show %s",
-			       verbs->gid.index, netdev);
+		(void)snprintf(text, len, "the GID of rank %d (index %d) is gone: ip addr show %s",
+			       verbs->transport->rank, verbs->gid.index, netdev);
 }
 
 static void write_loss(const struct verbs *verbs, char *text, size_t len)

@@ -37,16 +37,26 @@ void verbs_acknowledge(struct verbs *verbs)
 
 /* --- async events -------------------------------------------------------------------------- */
 
+/* Whom the error names; the first to be named stays. What befalls the device or its port is put
+ * down to the rank that uses it: its peers, who are told the same text, have ports of that name. */
+static void blame(struct verbs *verbs, int rank)
+{
+	if (verbs->error.rank < 0)
+		verbs->error.rank = rank;
+}
+
 static void port_went_down(struct verbs *verbs)
 {
+	int rank = verbs->transport->rank;
 	char netdev[64];
 
 	verbs_netdev(verbs->context->device, verbs->port, netdev, sizeof(netdev));
 	if (verbs->attr.link_layer == IBV_LINK_LAYER_ETHERNET)
-		verbs_note(verbs, -1, 0, "the port went down; ip link set %s up",
+		verbs_note(verbs, -1, 0, "the port of rank %d went down; ip link set %s up", rank,
 			   *netdev ? netdev : "NETDEV");
 	else
-		verbs_note(verbs, -1, 0, "the port went down; check its cable");
+		verbs_note(verbs, -1, 0, "the port of rank %d went down; check its cable", rank);
+	blame(verbs, rank);
 }
 
 /* A change elsewhere in the table does not concern us. */
@@ -61,9 +71,10 @@ static void gids_changed(struct verbs *verbs)
 	verbs_gid_text(&verbs->gid.value, text);
 	if (memcmp(&now.value, &verbs->gid.value, sizeof(now.value)) != 0) {
 		verbs_note(verbs, -1, 0,
-			   "GID %s (index %d) is gone, it was in use; was its address taken away? "
-			   "ip addr",
-			   text, verbs->gid.index);
+			   "GID %s (index %d) of rank %d is gone, it was in use; was its address "
+			   "taken away? ip addr",
+			   text, verbs->gid.index, verbs->transport->rank);
+		blame(verbs, verbs->transport->rank);
 		return;
 	}
 	transport_log(verbs->transport, "%s port %d: the GID table changed; GID %s stays in use",
@@ -80,7 +91,7 @@ static void queue_pair_failed(struct verbs *verbs, const struct ibv_async_event 
 	verbs_note(verbs, link->peer, (int)event->event_type,
 		   "the queue pair failed: %s; dmesg may tell more",
 		   ibv_event_type_str(event->event_type));
-	verbs->error.rank = link->peer;
+	blame(verbs, link->peer);
 }
 
 static void handle_event(struct verbs *verbs, const struct ibv_async_event *event)
@@ -98,8 +109,10 @@ static void handle_event(struct verbs *verbs, const struct ibv_async_event *even
 		break;
 	case IBV_EVENT_DEVICE_FATAL:
 	case IBV_EVENT_CQ_ERR:
-		verbs_note(verbs, -1, (int)event->event_type, "%s; dmesg may tell more",
-			   ibv_event_type_str(event->event_type));
+		verbs_note(verbs, -1, (int)event->event_type,
+			   "%s of the device of rank %d; dmesg may tell more",
+			   ibv_event_type_str(event->event_type), verbs->transport->rank);
+		blame(verbs, verbs->transport->rank);
 		break;
 	case IBV_EVENT_QP_FATAL:
 	case IBV_EVENT_QP_REQ_ERR:
