@@ -184,29 +184,55 @@ static void name_peer(const struct transport *t, int peer, char *text, size_t le
 		(void)snprintf(text, len, "rank %d on %s", peer, t->peer_host[peer]);
 }
 
+/* A path that loses packets may be why: "; loss on this path: ...", or "". */
+static void tell_loss(const struct transport *t, char *text, size_t len)
+{
+	char loss[160] = "";
+
+	if (t->verbs)
+		verbs_loss(t->verbs, loss, sizeof(loss));
+	(void)snprintf(text, len, "%s%s", *loss ? "; " : "", loss);
+}
+
+static void pass_deadline(struct transport *t, uint64_t ms, uint64_t operation, int waiting_for)
+{
+	struct wring_error error;
+	char name[128], loss[168];
+
+	name_peer(t, waiting_for, name, sizeof(name));
+	tell_loss(t, loss, sizeof(loss));
+	(void)error_set(&error, WRING_ERR_TIMEOUT,
+			"rank %d waited %llu ms for %s in operation %llu and nothing moved "
+			"(timeout_ms %d); is that rank late, or in other code? "
+			"WRING_TIMEOUT_MS raises the limit%s",
+			t->rank, (unsigned long long)ms, name, (unsigned long long)operation,
+			t->config.timeout_ms, loss);
+	error.rank = waiting_for;
+	error.operation = operation;
+	transport_fail(t, &error);
+}
+
+static void warn_of_stall(struct transport *t, uint64_t ms, uint64_t operation, int waiting_for)
+{
+	char name[128], loss[168];
+
+	name_peer(t, waiting_for, name, sizeof(name));
+	tell_loss(t, loss, sizeof(loss));
+	transport_log(t, "waiting for %s in operation %llu for %llu ms (stall_ms %d)%s", name,
+		      (unsigned long long)operation, (unsigned long long)ms, t->config.stall_ms,
+		      loss);
+}
+
 static void check_deadline(struct transport *t, struct idle *idle, uint64_t waited_ns,
 			   uint64_t operation, int waiting_for)
 {
 	uint64_t ms = waited_ns / 1000000;
-	struct wring_error error;
-	char name[128];
 
-	name_peer(t, waiting_for, name, sizeof(name));
 	if (ms >= (uint64_t)t->config.timeout_ms) {
-		(void)error_set(&error, WRING_ERR_TIMEOUT,
-				"rank %d waited %llu ms for %s in operation %llu and nothing moved "
-				"(timeout_ms %d); is that rank late, or in other code? "
-				"WRING_TIMEOUT_MS raises the limit",
-				t->rank, (unsigned long long)ms, name,
-				(unsigned long long)operation, t->config.timeout_ms);
-		error.rank = waiting_for;
-		error.operation = operation;
-		transport_fail(t, &error);
+		pass_deadline(t, ms, operation, waiting_for);
 	} else if (!idle->warned && ms >= (uint64_t)t->config.stall_ms) {
 		idle->warned = true;
-		transport_log(t, "waiting for %s in operation %llu for %llu ms (stall_ms %d)", name,
-			      (unsigned long long)operation, (unsigned long long)ms,
-			      t->config.stall_ms);
+		warn_of_stall(t, ms, operation, waiting_for);
 	}
 }
 

@@ -91,6 +91,10 @@ void verbs_acknowledge(struct verbs *verbs);
  * more, signalled, so that a vanished QP shows. */
 void verbs_watch(struct verbs *verbs);
 
+/* "loss on this path: ...": how the port's counts of lost and repeated packets have grown since
+ * verbs_open; "" if they have not. Reads files. */
+void verbs_loss(const struct verbs *verbs, char *text, size_t len);
+
 enum wring_status verbs_register(struct verbs *verbs, struct region *region,
 				 struct wring_error *error);
 void verbs_deregister(struct verbs *verbs, struct region *region);

@@ -133,7 +133,7 @@ static void write_port_fault(const struct verbs *verbs, char *text, size_t len)
 			       verbs->transport->rank, verbs->gid.index, netdev);
 }
 
-static void write_loss(const struct verbs *verbs, char *text, size_t len)
+void verbs_loss(const struct verbs *verbs, char *text, size_t len)
 {
 	struct verbs_counters now;
 
@@ -151,7 +151,7 @@ void verbs_note_completion(struct verbs_link *vl, const struct ibv_wc *wc)
 	if (verbs->error.status)
 		return;
 	write_port_fault(verbs, fault, sizeof(fault));
-	write_loss(verbs, loss, sizeof(loss));
+	verbs_loss(verbs, loss, sizeof(loss));
 	verbs_note(verbs, peer, (int)wc->status,
 		   "%s completion: %s (status %d, vendor 0x%x); %s%s%s",
 		   wc->wr_id & ID_RECEIVE ? "receive" : "send", ibv_wc_status_str(wc->status),
