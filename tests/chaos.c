@@ -16,7 +16,10 @@ enum { GROUP = 50, SEED_S = 30 };
 struct options {
 	unsigned int from, to;
 	const char *transport;
-	int ranks; /* 0: the seed chooses */
+	int ranks;	  /* 0: the seed chooses */
+	int half;	  /* of two machines: 0 has the lower ranks; -1: all ranks are here */
+	const char *host; /* halves meet at host and port, and at the next port for the next seed */
+	int port;
 	bool verbose;
 };
 
@@ -32,7 +35,9 @@ static struct chaos_plan *plan;
 static int usage(const char *program)
 {
 	fprintf(stderr,
-		"usage: %s [--seeds FROM..TO] [--transport shm|verbs] [--ranks N] [--verbose]\n",
+		"usage: %s [--seeds FROM..TO] [--transport shm|verbs|auto] [--ranks N] "
+		"[--verbose]\n"
+		"          [--half 0|1 --host HOST --port PORT]   on each of two machines\n",
 		program);
 	return 2;
 }
@@ -59,16 +64,42 @@ static void add_up(struct totals *totals, const struct ranks_outcome *outcome)
 	}
 }
 
+/* Ranks of one half are neighbours, so the ring is in rank order whatever the settings. */
+static struct ranks_share share_of(const struct options *options, unsigned int seed)
+{
+	int lower = (plan->ranks + 1) / 2;
+
+	if (options->half < 0)
+		return (struct ranks_share){
+			.size = plan->ranks,
+			.n = plan->ranks,
+			.host = "127.0.0.1",
+		};
+	return (struct ranks_share){
+		.size = plan->ranks,
+		.first = options->half ? lower : 0,
+		.n = options->half ? plan->ranks - lower : lower,
+		.host = options->host,
+		.port = options->port + (int)(seed - options->from),
+	};
+}
+
 /* Returns true when all is well. */
 static bool run_seed(unsigned int seed, const struct options *options, struct totals *totals)
 {
 	struct ranks_outcome outcome;
+	struct ranks_share share;
 	const char *wrong;
 	double began = seconds_now();
 
 	chaos_make_plan(plan, seed, options->ranks, options->transport);
-	*board = (struct chaos_board){.plan = plan};
-	(void)ranks_run_outcome(plan->ranks, chaos_rank, board, SEED_S, &outcome);
+	share = share_of(options, seed);
+	*board = (struct chaos_board){
+		.plan = plan,
+		.victim_is_far =
+			plan->victim < share.first || plan->victim >= share.first + share.n,
+	};
+	(void)ranks_run_share(&share, chaos_rank, board, SEED_S, &outcome);
 	add_up(totals, &outcome);
 	wrong = chaos_judge(plan, board, &outcome);
 	if (options->verbose || wrong)
@@ -83,6 +114,9 @@ static bool run_seed(unsigned int seed, const struct options *options, struct to
 		options->transport);
 	if (options->ranks)
 		fprintf(stderr, " --ranks %d", options->ranks);
+	if (options->half >= 0)
+		fprintf(stderr, " --half %d --host %s --port %d, and the other half", options->half,
+			options->host, options->port);
 	fprintf(stderr, "\n");
 	return false;
 }
@@ -100,6 +134,9 @@ static void run_group(unsigned int from, unsigned int to, const struct options *
 		failed += !run_seed(seed, options, totals);
 	(void)snprintf(name, sizeof(name), "chaos_over_%s_seeds_%u_to_%u", options->transport, from,
 		       to);
+	if (options->half >= 0)
+		(void)snprintf(name, sizeof(name), "chaos_in_half_%d_seeds_%u_to_%u", options->half,
+			       from, to);
 	if (usage_grew(&before, text, sizeof(text)) || usage_shared_files() > files) {
 		fprintf(stderr, "# something is left: %s\n", text);
 		failed++;
@@ -120,6 +157,18 @@ static void report(const struct totals *totals, double seconds)
 	printf("\n");
 }
 
+static bool options_make_sense(const struct options *options)
+{
+	if (options->from > options->to)
+		return false;
+	if (options->ranks != 0 && (options->ranks < 2 || options->ranks > CHAOS_RANKS))
+		return false;
+	if (options->half >= 0 && (options->half > 1 || !options->host || options->port <= 0))
+		return false;
+	return strcmp(options->transport, "shm") == 0 || strcmp(options->transport, "verbs") == 0 ||
+	       strcmp(options->transport, "auto") == 0;
+}
+
 static bool read_options(int argc, char **argv, struct options *options)
 {
 	static const struct option names[] = {
@@ -127,6 +176,9 @@ static bool read_options(int argc, char **argv, struct options *options)
 		{"transport", required_argument, NULL, 't'},
 		{"ranks", required_argument, NULL, 'r'},
 		{"verbose", no_argument, NULL, 'v'},
+		{"half", required_argument, NULL, 'h'},
+		{"host", required_argument, NULL, 'H'},
+		{"port", required_argument, NULL, 'P'},
 		{NULL, 0, NULL, 0},
 	};
 	int option;
@@ -140,17 +192,21 @@ static bool read_options(int argc, char **argv, struct options *options)
 			options->ranks = atoi(optarg);
 		if (option == 'v')
 			options->verbose = true;
+		if (option == 'h')
+			options->half = atoi(optarg);
+		if (option == 'H')
+			options->host = optarg;
+		if (option == 'P')
+			options->port = atoi(optarg);
 		if (option == '?')
 			return false;
 	}
-	return optind == argc && options->from <= options->to &&
-	       (options->ranks == 0 || (options->ranks >= 2 && options->ranks <= CHAOS_RANKS)) &&
-	       (strcmp(options->transport, "shm") == 0 || strcmp(options->transport, "verbs") == 0);
+	return optind == argc && options_make_sense(options);
 }
 
 int main(int argc, char **argv)
 {
-	struct options options = {.from = 1, .to = 300, .transport = "shm"};
+	struct options options = {.from = 1, .to = 300, .transport = "shm", .half = -1};
 	struct totals totals = {0};
 	double began = seconds_now();
 	unsigned int from;

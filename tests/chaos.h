@@ -17,7 +17,6 @@ enum {
 	CHAOS_STEPS = 24,
 	CHAOS_ELEMENTS = 60000,
 	CHAOS_IN_FLIGHT = 4,
-	CHAOS_PEER_TIMEOUT_MS = 300,
 };
 
 enum chaos_collective { CHAOS_ALLREDUCE, CHAOS_BROADCAST, CHAOS_BARRIER };
@@ -46,7 +45,7 @@ enum chaos_fault {
 
 struct chaos_plan {
 	unsigned int seed;
-	int ranks, steps, in_flight;
+	int ranks, steps, in_flight, peer_timeout_ms;
 	struct chaos_step step[CHAOS_STEPS];
 	char settings[256];
 	enum chaos_fault fault;
@@ -57,7 +56,7 @@ struct chaos_plan {
 
 const char *chaos_fault_name(enum chaos_fault fault);
 
-/* ranks 0: let the seed choose. transport: "shm" or "verbs". */
+/* ranks 0: let the seed choose. transport: "shm", "verbs" or "auto". */
 void chaos_make_plan(struct chaos_plan *plan, unsigned int seed, int ranks, const char *transport);
 
 /* What one rank has come to. */
@@ -73,7 +72,8 @@ struct chaos_result {
 /* Shared by the ranks and their launcher. */
 struct chaos_board {
 	const struct chaos_plan *plan;
-	double fault_at; /* seconds_now; 0: it never came to it */
+	double fault_at;    /* seconds_now; 0: it never came to it, or the victim is far */
+	bool victim_is_far; /* on another machine, with another board */
 	struct chaos_result results[RANKS_MAX];
 };
 

@@ -90,15 +90,15 @@ static void choose_settings(uint64_t *state, struct chaos_plan *plan, const char
 	static const char *const slots[] = {"-1", "2", "4", "16"};
 	static const char *const eagers[] = {"-1", "0", "256", "65536"};
 	bool thread = chaos_random(state, 8) == 0;
-	bool verbs = strcmp(transport, "verbs") == 0;
 
+	plan->peer_timeout_ms = strcmp(transport, "shm") == 0 ? 300 : 1000;
 	(void)snprintf(plan->settings, sizeof(plan->settings),
 		       "transport=%s wait=%s segment_bytes=%s slots=%s eager_bytes=%s ring=%s "
 		       "progress=%s peer_timeout_ms=%d timeout_ms=15000 stall_ms=100",
 		       transport, waits[chaos_random(state, 4)], segments[chaos_random(state, 4)],
 		       slots[chaos_random(state, 4)], eagers[chaos_random(state, 4)],
 		       chaos_random(state, 2) ? "host" : "rank", thread ? "thread" : "none",
-		       verbs ? 1000 : CHAOS_PEER_TIMEOUT_MS);
+		       plan->peer_timeout_ms);
 }
 
 static void choose_fault(uint64_t *state, struct chaos_plan *plan)

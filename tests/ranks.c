@@ -17,8 +17,9 @@
 enum { BOOTSTRAP_MS = 30000, POLL_MS = 2 };
 
 struct group {
-	int size, port, listener;
-	pid_t *pids; /* shared: each rank writes its own before it joins the bootstrap */
+	struct ranks_share share;
+	int listener; /* -1: rank 0 is on another machine */
+	pid_t *pids;  /* shared: each rank writes its own before it joins the bootstrap */
 	pid_t launcher;
 	int (*body)(const struct rank_context *context);
 	void *arg;
@@ -45,7 +46,7 @@ static int run_rank(const struct group *group, int rank)
 	struct tcp_bootstrap *tcp = NULL;
 	struct rank_context context = {
 		.rank = rank,
-		.size = group->size,
+		.size = group->share.size,
 		.arg = group->arg,
 		.pids = group->pids,
 	};
@@ -53,11 +54,12 @@ static int run_rank(const struct group *group, int rank)
 
 	group->pids[rank] = getpid();
 	if (rank == 0)
-		rc = tcp_bootstrap_accept(&tcp, group->listener, group->size, BOOTSTRAP_MS);
+		rc = tcp_bootstrap_accept(&tcp, group->listener, group->share.size, BOOTSTRAP_MS);
 	else
-		rc = tcp_bootstrap_open(&tcp, "127.0.0.1", group->port, rank, group->size,
-					BOOTSTRAP_MS);
-	(void)close(group->listener);
+		rc = tcp_bootstrap_open(&tcp, group->share.host, group->share.port, rank,
+					group->share.size, BOOTSTRAP_MS);
+	if (group->listener >= 0)
+		(void)close(group->listener);
 	if (rc)
 		return 1;
 	context.bootstrap = &tcp->bootstrap;
@@ -150,35 +152,54 @@ static int count_failed(const struct ranks_outcome *outcome)
 	int failed = 0;
 
 	for (int r = 0; r < outcome->size; r++)
-		failed += outcome->status[r] != 0;
+		failed += outcome->status[r] != 0 && outcome->status[r] != RANKS_ELSEWHERE;
 	return failed;
 }
 
-int ranks_run_outcome(int size, int (*body)(const struct rank_context *context), void *arg,
-		      int timeout_s, struct ranks_outcome *outcome)
+int ranks_run_share(const struct ranks_share *share,
+		    int (*body)(const struct rank_context *context), void *arg, int timeout_s,
+		    struct ranks_outcome *outcome)
 {
-	struct group group = {.size = size, .launcher = getpid(), .body = body, .arg = arg};
+	struct group group = {
+		.share = *share,
+		.listener = -1,
+		.launcher = getpid(),
+		.body = body,
+		.arg = arg,
+	};
 	pid_t children[RANKS_MAX] = {0};
+	int end = share->first + share->n;
 
-	*outcome = (struct ranks_outcome){.size = size};
-	for (int r = 0; r < size; r++)
-		outcome->status[r] = RANKS_NOT_STARTED;
-	group.listener = tcp_bootstrap_listen("127.0.0.1", 0, &group.port);
-	if (group.listener < 0)
-		return size;
+	*outcome = (struct ranks_outcome){.size = share->size};
+	for (int r = 0; r < share->size; r++)
+		outcome->status[r] =
+			r >= share->first && r < end ? RANKS_NOT_STARTED : RANKS_ELSEWHERE;
+	if (share->first == 0)
+		group.listener = tcp_bootstrap_listen(share->host, share->port, &group.share.port);
+	if (share->first == 0 && group.listener < 0)
+		return share->n;
 	group.pids = ranks_shared(RANKS_MAX * sizeof(pid_t));
 	(void)fflush(NULL);
-	for (int r = 0; r < size; r++) {
+	for (int r = share->first; r < end; r++) {
 		children[r] = fork();
 		if (children[r] == 0)
 			become_rank(&group, r);
 		if (children[r] < 0)
 			timeout_s = 0;
 	}
-	(void)close(group.listener);
+	if (group.listener >= 0)
+		(void)close(group.listener);
 	watch(children, outcome, timeout_s);
 	ranks_shared_free(group.pids, RANKS_MAX * sizeof(pid_t));
 	return count_failed(outcome);
+}
+
+int ranks_run_outcome(int size, int (*body)(const struct rank_context *context), void *arg,
+		      int timeout_s, struct ranks_outcome *outcome)
+{
+	struct ranks_share all = {.size = size, .n = size, .host = "127.0.0.1"};
+
+	return ranks_run_share(&all, body, arg, timeout_s, outcome);
 }
 
 static void report(const struct ranks_outcome *outcome, int timeout_s)
@@ -209,7 +230,7 @@ int ranks_run(int size, int (*body)(const struct rank_context *context), void *a
 
 static int signal_rank(const struct rank_context *context, int rank, int signal_number)
 {
-	if (!context->pids || rank < 0 || rank >= context->size)
+	if (!context->pids || rank < 0 || rank >= context->size || context->pids[rank] <= 0)
 		return -1;
 	return kill(context->pids[rank], signal_number);
 }

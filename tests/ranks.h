@@ -10,7 +10,7 @@
 enum { RANKS_MAX = 64 };
 
 /* How a rank ended that did not return from its body. */
-enum { RANKS_NOT_STARTED = -1000, RANKS_TIMED_OUT = -1001 };
+enum { RANKS_NOT_STARTED = -1000, RANKS_TIMED_OUT = -1001, RANKS_ELSEWHERE = -1002 };
 
 /* What a body is given; borrowed until it returns. */
 struct rank_context {
@@ -20,7 +20,7 @@ struct rank_context {
 	const pid_t *pids;			 /* of all ranks; NULL if they are threads */
 };
 
-/* status of a rank: what its body returned, or -signal, or one of the two above. */
+/* status of a rank: what its body returned, or -signal, or one of the three above. */
 struct ranks_outcome {
 	int size;
 	bool timed_out;
@@ -38,6 +38,21 @@ int ranks_run(int size, int (*body)(const struct rank_context *context), void *a
 /* The same in silence, for ranks that are meant to fail; outcome says how each ended. */
 int ranks_run_outcome(int size, int (*body)(const struct rank_context *context), void *arg,
 		      int timeout_s, struct ranks_outcome *outcome);
+
+/* Ranks first to first + n - 1 of size run on this machine; rank 0's machine listens at host:port. */
+struct ranks_share {
+	int size, first, n;
+	const char *host;
+	int port;
+};
+
+/*
+ * The same for ranks on several machines: each calls it with its share, within 30 s. Here are known
+ * the outcomes of its own ranks only; the others' is RANKS_ELSEWHERE, which is no failure.
+ */
+int ranks_run_share(const struct ranks_share *share,
+		    int (*body)(const struct rank_context *context), void *arg, int timeout_s,
+		    struct ranks_outcome *outcome);
 
 /*
  * The same with threads of one forked process as ranks, which meet in memory: for a thread
