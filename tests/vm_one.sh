@@ -1,6 +1,7 @@
 #!/bin/bash
 # vm_one.sh: runs in one virtual machine with Soft-RoCE, from the build directory:
-#     vm_one.sh PART...    of: tools exact trace bad death, short (for a second kernel), quick
+#     vm_one.sh PART...    of: tools exact trace bad death chaos idle, short (for a second kernel),
+#                              quick
 # shellcheck source=tests/vm_inside.sh
 . "$(dirname "$(realpath "$0")")/vm_inside.sh"
 export WRING_TRANSPORT=verbs
@@ -151,6 +152,23 @@ deaths() {
 	check_nothing_left deaths_leave_nothing
 }
 
+# ---- chaos ---------------------------------------------------------------------------------------
+
+# A seed that fails again: tests/vm/run -- tests/chaos --seeds N..N --transport verbs
+chaos_seeds() { # FROM TO
+	run_tap chaos limited 300 "$chaos" --seeds "$1..$2" --transport verbs
+	check_nothing_left "chaos_leaves_nothing_after_seeds_$1_to_$2"
+}
+
+# ---- waiting -------------------------------------------------------------------------------------
+
+# A peer is late by seconds: less than 5 % of a CPU, less than 20 wake-ups a second, and awake in
+# time. The program asks for events itself.
+idle() {
+	run_tap idle limited 90 "$failure" sleeping_rank_
+	check_nothing_left idle_leaves_nothing
+}
+
 # ---- the whole -----------------------------------------------------------------------------------
 
 for part in "$@"; do
@@ -160,6 +178,8 @@ for part in "$@"; do
 	trace) traces ;;
 	bad) bad ;;
 	death) deaths ;;
+	chaos) chaos_seeds 1 15 && chaos_seeds 16 30 ;;
+	idle) idle ;;
 	short) tools && exact_on 2 counts,mixed,random && exact_on 4 many ;;
 	quick) tools && exact_on 2 counts,mixed,random ;;
 	*) not_ok "vm_one.sh $part" "no such part" ;;

@@ -18,8 +18,9 @@ cd "$build" || exit 2
 # Name, time limit in seconds (for a busy machine), options of the runner, script and parts.
 jobs='exact 900 - vm_one.sh tools exact
 faults 900 - vm_one.sh trace bad death
+chaos 900 - vm_one.sh chaos idle
 ring 1200 -n_2 vm_two.sh tools ring shm
-spread 1200 -n_2 vm_two.sh exact death
+spread 1200 -n_2 vm_two.sh exact death chaos
 kernel612 600 -k_6.12 vm_one.sh short
 quick 300 - vm_one.sh quick'
 
@@ -69,7 +70,7 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-for program in tests/exact tests/vm_death tests/vm_start bench/wring-bench bench/wring-info; do
+for program in tests/exact tests/vm_death tests/vm_start tests/chaos tests/failure bench/wring-bench bench/wring-info; do
 	[ -x $program ] && continue
 	echo "vm_suite.sh: $build/$program is missing: make; make check TESTS=" >&2
 	exit 2
@@ -78,7 +79,7 @@ done
 # Nothing but what the scripts set decides: no variable of the caller goes into the machines.
 unset "${!WRING_@}" "${!OMPI_MCA_@}"
 while read -r name rest; do
-	case " ${chosen:-exact faults ring spread kernel612} " in *" $name "*)
+	case " ${chosen:-exact faults chaos ring spread kernel612} " in *" $name "*)
 		# shellcheck disable=SC2086
 		run_job "$name" $rest
 		;;

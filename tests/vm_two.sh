@@ -1,10 +1,9 @@
 #!/bin/bash
 # vm_two.sh: runs in the first of two virtual machines joined by a virtual wire, from the build
 # directory:
-#     vm_two.sh PART...    of: tools ring exact shm death
-# shellcheck source=tests/vm_inside.sh
-. "$(dirname "$(realpath "$0")")/vm_inside.sh"
-port=47600 # of the next bootstrap without MPI
+#     vm_two.sh PART...    of: tools ring exact shm death chaos
+# shellcheck source=tests/vm_between.sh
+. "$(dirname "$(realpath "$0")")/vm_between.sh"
 
 # ---- ranks on both -------------------------------------------------------------------------------
 
@@ -22,15 +21,6 @@ exact_mpi() { # RANKS slot|node SECONDS SUITES
 	port=$((port + 1))
 	mpi "$1" "$2" "$3" "$exact" --from-env --host 10.78.0.1 --port $port --quick \
 		--timeout "$3" --suite "$4"
-}
-
-on_vm2() { # COMMAND...
-	local name settings=()
-	for name in $(compgen -e WRING_) LD_LIBRARY_PATH; do
-		settings+=("$name=${!name}")
-	done
-	# shellcheck disable=SC2029
-	ssh vm2 "cd ${build@Q} && env ${settings[*]@Q} ${*@Q}"
 }
 
 # ---- tools ---------------------------------------------------------------------------------------
@@ -98,30 +88,16 @@ shm_refused() {
 
 # ---- death ---------------------------------------------------------------------------------------
 
-# Ranks started one by one, not by mpirun, which would end the survivors. The last one is the
-# victim.
-death_between() { # NAME MACHINES ARGUMENT...     MACHINES: that of rank 0, of rank 1...
-	local name=$1 machines ranks rank pids=() status said='' failed='' command
-	read -ra machines <<<"$2"
-	shift 2
-	ranks=${#machines[@]} port=$((port + 1))
-	for ((rank = 0; rank < ranks; rank++)); do
-		command=(timeout -k 5 120 "$death" --rank "$rank" --size "$ranks"
-			--host "10.78.0.${machines[0]}" --port "$port" --victim "$((ranks - 1))" "$@")
-		if [ "${machines[rank]}" = 1 ]; then
-			"${command[@]}" >"$scratch/death.$rank" 2>&1 &
-		else
-			on_vm2 "${command[@]}" >"$scratch/death.$rank" 2>&1 &
-		fi
-		pids+=($!)
-	done
-	for ((rank = 0; rank < ranks; rank++)); do
-		wait "${pids[rank]}" 2>/dev/null
-		status=$?
-		said+="$rank: status $status, $(cat "$scratch/death.$rank")"$'\n'
+# The last rank is the victim.
+death_between() { # NAME MACHINES ARGUMENT...
+	local name=$1 victim rank failed=''
+	victim=$(($(wc -w <<<"$2") - 1))
+	start_ranks "$2" "$death" --victim $victim "${@:3}"
+	wait_for_ranks
+	for ((rank = 0; rank <= victim; rank++)); do
 		case $rank,$* in
-		$((ranks - 1)),*kill*) [ $status -ge 128 ] || failed=1 ;;
-		*) [ $status -eq 0 ] || failed=1 ;;
+		$victim,*kill*) [ "${statuses[rank]}" -ge 128 ] || failed=1 ;;
+		*) [ "${statuses[rank]}" -eq 0 ] || failed=1 ;;
 		esac
 	done
 	if [ -z "$failed" ]; then
@@ -143,12 +119,18 @@ deaths() {
 	check_nothing_left deaths_leave_nothing
 }
 
-# Both machines' count.
-resources() {
-	rdma resource show
-	ssh vm2 'rdma resource show; ls -A /dev/shm'
+# ---- chaos ---------------------------------------------------------------------------------------
+
+# One ring, shm and verbs in it: the lower half of the ranks runs here. A seed is judged by each
+# machine for its own ranks.
+chaos_between() { # FROM TO
+	local options=(--transport auto --seeds "$1..$2" --host 10.78.0.1 --port 47000) other
+	on_vm2 timeout -k 5 300 "$chaos" "${options[@]}" --half 1 >"$scratch/half.1" 2>&1 &
+	other=$!
+	run_tap chaos_in_a_mixed_ring limited 300 "$chaos" "${options[@]}" --half 0
+	run_tap chaos_in_a_mixed_ring eval "wait $other; cat $scratch/half.1"
+	check_nothing_left chaos_in_a_mixed_ring_leaves_nothing
 }
-resources_at_begin=$(resources)
 
 for part in "$@"; do
 	case $part in
@@ -157,6 +139,7 @@ for part in "$@"; do
 	exact) exactness ;;
 	shm) shm_refused ;;
 	death) deaths ;;
+	chaos) chaos_between 1 10 ;;
 	*) not_ok "vm_two.sh $part" "no such part" ;;
 	esac
 done
