@@ -21,6 +21,7 @@ faults 900 - vm_one.sh trace bad death
 chaos 900 - vm_one.sh chaos idle
 ring 1200 -n_2 vm_two.sh tools ring shm
 spread 1200 -n_2 vm_two.sh exact death chaos
+netem 900 -n_2 vm_netem.sh lossy cut
 kernel612 600 -k_6.12 vm_one.sh short
 quick 300 - vm_one.sh quick'
 
@@ -70,7 +71,7 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-for program in tests/exact tests/vm_death tests/vm_start tests/chaos tests/failure bench/wring-bench bench/wring-info; do
+for program in tests/exact tests/vm_death tests/vm_start tests/vm_link tests/chaos tests/failure bench/wring-bench bench/wring-info; do
 	[ -x $program ] && continue
 	echo "vm_suite.sh: $build/$program is missing: make; make check TESTS=" >&2
 	exit 2
@@ -79,7 +80,7 @@ done
 # Nothing but what the scripts set decides: no variable of the caller goes into the machines.
 unset "${!WRING_@}" "${!OMPI_MCA_@}"
 while read -r name rest; do
-	case " ${chosen:-exact faults chaos ring spread kernel612} " in *" $name "*)
+	case " ${chosen:-exact faults chaos ring spread netem kernel612} " in *" $name "*)
 		# shellcheck disable=SC2086
 		run_job "$name" $rest
 		;;
