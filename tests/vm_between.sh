@@ -21,6 +21,7 @@ start_ranks() { # MACHINES COMMAND...     MACHINES: that of rank 0, of rank 1...
 	read -ra machines <<<"$1"
 	shift
 	port=$((port + 1)) pids=()
+	rm -f "$scratch"/rank.*
 	for ((rank = 0; rank < ${#machines[@]}; rank++)); do
 		command=(timeout -k 5 120 "$1" --rank "$rank" --size "${#machines[@]}"
 			--host "10.78.0.${machines[0]}" --port "$port" "${@:2}")
