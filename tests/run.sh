@@ -15,10 +15,10 @@ top=$PWD logs=$PWD/build-logs jobs=$(nproc)
 
 # Name, minutes, what it does. Together under 45 minutes on two CPUs that do nothing else; a part is
 # ended after five times its minutes.
-parts='packages 2 what is missing is installed
+parts='packages 1 what is missing is installed
 gcc 3 gcc builds without a warning, with MPI and without
 check 2 make check: static checks, unit tests, shm with 1 to 5 ranks
-spread 5 exactness over shm: everything, up to 64 ranks
+spread 4 exactness over shm: everything, up to 64 ranks
 clang 2 clang builds without a warning
 aarch64 1 the library compiles for aarch64
 distcheck 3 make distcheck: install, installcheck, uninstall
@@ -29,7 +29,7 @@ faults 2 faults one at a time, and the n-th call to the system
 chaos 2 random collectives with a random fault, 300 seeds
 model 3 the protocol under a model checker, and with each rule taken out
 fuzz 2 what other ranks and the user can send, 60 s each
-vm 10 verbs on a real kernel driver, in virtual machines'
+vm 13 verbs on a real kernel driver, in virtual machines'
 quick='packages gcc check'
 
 fail() { echo "run.sh: $*" >&2; exit 2; }

@@ -57,12 +57,15 @@ wait_until_running() {
 	return 1
 }
 
-# The ranks are at work when the fault happens.
-run_link() { # NAME right|failed|either MACHINES FAULT PATTERN ARGUMENT...
+# The ranks are at work when the fault happens, and for a while after it, however slow the machine.
+run_link() { # NAME right|failed|either MACHINES FAULT PATTERN SECONDS ARGUMENT...
 	local name=$1 wanted=$2 fault=$4 pattern=$5 why='' rights failures begin=$SECONDS
-	start_ranks "$3" "$link" "${@:6}"
+	touch "$scratch/on"
+	start_ranks "$3" "$link" --while "$scratch/on" "${@:7}"
 	wait_until_running || why='never began; '
 	"$fault" || why+="$fault failed; "
+	sleep "$6"
+	[ "$wanted" = failed ] || rm "$scratch/on"
 	wait_for_ranks
 	[[ ${statuses[*]} =~ ^[0\ ]*$ ]] || why+='a rank says why; '
 	rights=$(grep -c ': right after' <<<"$said")
@@ -85,7 +88,7 @@ run_link() { # NAME right|failed|either MACHINES FAULT PATTERN ARGUMENT...
 
 bad_wire() { # NAME MOST NETEM...
 	netem "${@:3}"
-	run_link "$1" either '1 2' no_fault '' --seconds 3 --most "$2"
+	run_link "$1" either '1 2' no_fault '' 2 --most "$2"
 	netem
 }
 
@@ -98,7 +101,7 @@ lossy() {
 	bad_wire delay_of_20_ms_is_borne_or_named 2048 delay 20ms
 	netem loss 1%
 	run_link loss_of_1_percent_in_a_mixed_ring_is_borne_or_named either '1 1 2 2' no_fault \
-		'' --seconds 3 --most 65536
+		'' 2 --most 65536
 	netem
 	check_nothing_left lossy_leaves_nothing
 }
@@ -107,25 +110,24 @@ lossy() {
 
 cuts() {
 	WRING_STALL_MS=300 run_link outage_of_2_s_is_borne_or_named either '1 2' outage_of_2_s \
-		'log: waiting for rank [01].*loss on this path: completer_retry_err' --seconds 5
+		'log: waiting for rank [01].*loss on this path: completer_retry_err' 1
 	mend
 	run_link cut_for_good_is_named_with_the_loss failed '1 2' cut \
-		', link to rank [01]: send completion: .*loss on this path: completer_retry_err' \
-		--seconds 20
+		', link to rank [01]: send completion: .*loss on this path: completer_retry_err' 0
 	mend
 	run_link link_down_here_is_named_here failed '1 2' link_down_here \
-		'rank 0: .*, rank 0, .*the port of rank 0 (went down|is down).* ip link set data0 up' --seconds 20
+		'rank 0: .*, rank 0, .*the port of rank 0 (went down|is down).* ip link set data0 up' 0
 	mend
 	run_link link_down_there_is_named_there failed '1 2' link_down_there \
-		'rank 1: .*, rank 1, .*the port of rank 1 (went down|is down).* ip link set data0 up' --seconds 20
+		'rank 1: .*, rank 1, .*the port of rank 1 (went down|is down).* ip link set data0 up' 0
 	mend
 	run_link link_down_in_a_mixed_ring_is_named failed '1 1 2 2' link_down_here \
-		'the port of rank [01] (went down|is down)' --seconds 20
+		'the port of rank [01] (went down|is down)' 0
 	mend
 	run_link address_gone_is_named failed '1 2' address_gone_here \
-		'rank 0: .*, rank 0, .*rxe0 port 1.*GID.* of rank 0 .*is gone' --seconds 20
+		'rank 0: .*, rank 0, .*rxe0 port 1.*GID.* of rank 0 .*is gone' 0
 	mend
-	run_link all_is_well_after_the_faults right '1 1 2 2' no_fault '' --seconds 1
+	run_link all_is_well_after_the_faults right '1 1 2 2' no_fault '' 1
 	check_nothing_left cuts_leave_nothing
 }
 

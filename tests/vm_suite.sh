@@ -7,7 +7,7 @@
 #     --list    name the jobs: a job is one boot
 #
 # It runs the programs of the current directory, or of the one above $programs. All together take
-# under 12 minutes on two CPUs that do nothing else.
+# under 13 minutes on two CPUs that do nothing else.
 set -u -o pipefail
 export LC_ALL=C
 srcdir=$(cd "$(dirname "$0")/.." && pwd)
