@@ -214,11 +214,17 @@ static void close_run(struct run *run)
 {
 	double began = seconds_now();
 
+	double freed;
+	char text[64];
+
 	if (run->comm)
 		wring_free(run->comm, run->buffers[0]);
+	freed = seconds_now();
 	wring_comm_destroy(run->comm);
+	(void)snprintf(text, sizeof(text), "free took %.3f s, destroy %.3f s", freed - began,
+		       seconds_now() - freed);
 	if (seconds_now() - began > 1)
-		(void)complain(run, "destroy", "took longer than a second");
+		(void)complain(run, "too late", text);
 	free(run->buffers[1]);
 }
 

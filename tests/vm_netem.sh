@@ -80,7 +80,7 @@ run_link() { # NAME right|failed|either MACHINES FAULT PATTERN SECONDS ARGUMENT.
 		ok "$name # $((SECONDS - begin)) s"
 		grep -E 'right after|, after' <<<"$said" | sed 's/^/# /'
 	else
-		not_ok "$name" "$why"$'\n'"$said"
+		not_ok "$name" "after $((SECONDS - begin)) s: $why"$'\n'"$said"$'\n'"$(dmesg | tail -n 5)"
 	fi
 }
 
