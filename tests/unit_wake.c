@@ -17,7 +17,7 @@
  * together as two threads can, for some seconds: without a fence that brings it about.
  */
 
-enum { SECONDS = 4, SLOTS = 8, SPINS = 1000000 };
+enum { SECONDS = 4, SLOTS = 8, SPINS = 1000000, MOST_TURNS = 5000 };
 
 enum what { MESSAGE, CREDIT };
 
@@ -67,7 +67,7 @@ static void *write_often(void *arg)
 		meet(scene, 0, 2 * round - 1);
 		if (scene->ended)
 			return NULL;
-		delay((unsigned int)round % 13);
+		delay((unsigned int)round % 61);
 		if (scene->what == MESSAGE) {
 			link_post(&scene->to, MESSAGE_DATA, &signature, 0);
 		} else {
@@ -87,10 +87,19 @@ static bool sees_it(struct scene *scene, int round)
 	return __atomic_load_n(scene->from.credit_word, __ATOMIC_ACQUIRE) == (uint64_t)round;
 }
 
+/* The delay with which the look meets the write: half of the writes are seen by it. */
+static unsigned int adapt(unsigned int turns, bool saw)
+{
+	if (saw)
+		return turns > 0 ? turns - 1 : 0;
+	return turns < MOST_TURNS ? turns + 1 : 0;
+}
+
 static void sleep_often(struct scene *scene)
 {
 	const struct arena_header *header = arena_header(scene->arena);
 	uint64_t end = transport_now() + (uint64_t)SECONDS * 1000000000;
+	unsigned int turns = 0;
 	bool saw, rung;
 	int round;
 
@@ -99,13 +108,14 @@ static void sleep_often(struct scene *scene)
 		meet(scene, 1, 2 * round - 1);
 		if (scene->ended)
 			break;
-		delay((unsigned int)round % 101);
+		delay(turns + (unsigned int)round % 151);
 		shm_set_asleep(scene->arena, true);
 		saw = sees_it(scene, round);
 		meet(scene, 1, 2 * round);
 		rung = !__atomic_load_n(&header->asleep, __ATOMIC_SEQ_CST);
 		scene->lost += !saw && !rung;
 		scene->seen += saw;
+		turns = adapt(turns, saw);
 		scene->rounds = round;
 		shm_set_asleep(scene->arena, false);
 		shm_answer_doorbell(scene->shm);
