@@ -1,62 +1,14 @@
 /* unit_cpus.c: CPU quotas are read from control groups of both versions, up to the root. */
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
 
 #include "bootstrap/cpus.h"
 
-/* A made-up root directory, new for every test. */
-static char root[256];
-
-static int make_root(void **state)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	(void)state;
-	snprintf(root, sizeof(root), "%s/unit_cpus.XXXXXX", tmp ? tmp : "/tmp");
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *ftw)
-{
-	(void)status;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-static int remove_root(void **state)
-{
-	(void)state;
-	return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-/* Write text to a file of the made-up root, making its directories. */
-static void put(const char *name, const char *text)
-{
-	char path[512];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s%s", root, name);
-	for (char *slash = strchr(path + strlen(root) + 1, '/'); slash;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		(void)mkdir(path, 0700);
-		*slash = '/';
-	}
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
+#include "tests/made_up.h"
 
 static void quota_leaves_whole_cpus_and_at_least_one(void **state)
 {

@@ -25,7 +25,7 @@ size_t arena_round_to_page(size_t len)
  */
 static enum wring_status check_available(size_t len, struct wring_error *error)
 {
-	size_t available = len < WORTH_A_LOOK ? len : available_memory();
+	size_t available = len < WORTH_A_LOOK ? len : available_memory("");
 
 	if (len <= available)
 		return WRING_OK;

@@ -4,13 +4,36 @@
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "transport/cgroup.h"
 
 #define UNLIMITED (SIZE_MAX / 2)
 
-static size_t read_meminfo(void)
+/* A control group's files, by version. */
+struct names {
+	const char *limit, *used, *cache[2];
+};
+
+static const struct names version_2 = {
+	"memory.max", "memory.current", {"inactive_file ", "active_file "}};
+static const struct names version_1 = {"memory.limit_in_bytes",
+				       "memory.usage_in_bytes",
+				       {"total_inactive_file ", "total_active_file "}};
+
+static FILE *open_in(const char *directory, const char *name)
 {
-	FILE *file = fopen("/proc/meminfo", "re");
+	char path[PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
+		return NULL;
+	return fopen(path, "re");
+}
+
+static size_t read_meminfo(const char *root)
+{
+	FILE *file = open_in(root, "proc/meminfo");
 	size_t kib = UNLIMITED / 1024;
 	char line[128];
 
@@ -23,67 +46,75 @@ static size_t read_meminfo(void)
 	return kib * 1024;
 }
 
-/* A number in one of the group's files; "max" and no file are UNLIMITED. */
-static size_t read_number(const char *group, const char *name)
+/* The number after one of the two words; 0 if the line begins with neither. */
+static size_t after_word(const char *line, const char *const *words)
 {
-	char path[PATH_MAX];
-	size_t value = UNLIMITED;
-	FILE *file;
+	int i;
 
-	if ((size_t)snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", group, name) >=
-	    sizeof(path))
-		return UNLIMITED;
-	file = fopen(path, "re");
-	if (!file)
-		return UNLIMITED;
-	if (fscanf(file, "%zu", &value) != 1)
-		value = UNLIMITED;
-	(void)fclose(file);
-	return value;
+	for (i = 0; i < 2; i++)
+		if (strncmp(line, words[i], strlen(words[i])) == 0)
+			return (size_t)strtoull(line + strlen(words[i]), NULL, 10);
+	return 0;
 }
 
-/* What the group leaves: its limit less what it uses. */
-static size_t left_by(const char *group)
+/*
+ * Pages of files count as used, but the kernel takes them back before it refuses or kills: without
+ * them a job that has read its input would seem to have no memory left.
+ */
+static size_t page_cache(const char *directory, const struct names *names)
 {
-	size_t limit = read_number(group, "memory.max");
-	size_t used = read_number(group, "memory.current");
+	FILE *file = open_in(directory, "memory.stat");
+	size_t bytes = 0;
+	char line[128];
 
-	if (limit == UNLIMITED || used == UNLIMITED)
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file))
+		bytes += after_word(line, names->cache);
+	(void)fclose(file);
+	return bytes;
+}
+
+/* A number, or "max"; false if there is no such file. */
+static bool read_bytes(const char *directory, const char *name, size_t *bytes)
+{
+	char line[64];
+
+	if (!cgroup_read(directory, name, line, sizeof(line)))
+		return false;
+	if (sscanf(line, "%zu", bytes) != 1)
+		*bytes = UNLIMITED;
+	return true;
+}
+
+/* What the group leaves: its limit less what it uses and needs. */
+static size_t left_by(const char *directory, const struct names *names)
+{
+	size_t limit, used, cache;
+
+	if (!read_bytes(directory, names->limit, &limit) || limit >= UNLIMITED ||
+	    !read_bytes(directory, names->used, &used))
 		return UNLIMITED;
+	cache = page_cache(directory, names);
+	used = used > cache ? used - cache : 0;
 	return used < limit ? limit - used : 0;
 }
 
-static void own_group(char *group, size_t len)
+static void look_into(void *ctx, const char *directory)
 {
-	FILE *file = fopen("/proc/self/cgroup", "re");
+	size_t *available = ctx;
+	size_t left = left_by(directory, &version_2), left_1 = left_by(directory, &version_1);
 
-	group[0] = 0;
-	if (!file)
-		return;
-	while (fgets(group, (int)len, file)) {
-		if (strncmp(group, "0::", 3) != 0)
-			continue;
-		memmove(group, group + 3, strlen(group + 3) + 1);
-		group[strcspn(group, "\n")] = 0;
-		(void)fclose(file);
-		return;
-	}
-	(void)fclose(file);
-	group[0] = 0;
+	if (left_1 < left)
+		left = left_1;
+	if (left < *available)
+		*available = left;
 }
 
-size_t available_memory(void)
+size_t available_memory(const char *root)
 {
-	size_t available = read_meminfo(), left;
-	char group[PATH_MAX / 2];
-	char *slash;
+	size_t available = read_meminfo(root);
 
-	own_group(group, sizeof(group));
-	while ((slash = strrchr(group, '/'))) {
-		left = left_by(group);
-		if (left < available)
-			available = left;
-		*slash = 0;
-	}
+	cgroup_visit(root, "memory", look_into, &available);
 	return available;
 }
