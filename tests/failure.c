@@ -246,5 +246,6 @@ int main(int argc, char **argv)
 	failure_waits();
 	failure_processes();
 	failure_limits();
+	failure_cgroups();
 	return tap_finish();
 }

@@ -105,5 +105,6 @@ void failure_deadlines(void);
 void failure_waits(void);
 void failure_processes(void);
 void failure_limits(void);
+void failure_cgroups(void);
 
 #endif
