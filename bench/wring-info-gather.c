@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bootstrap/config.h"
 #include "bootstrap/topology.h"
 
 const char *info_layer(const struct info_port *port)
@@ -181,6 +182,7 @@ void info_gather(struct info *info, const struct info_filter *filter)
 	info->nearest = -1;
 	(void)gethostname(info->host, sizeof(info->host) - 1);
 	(void)getrlimit(RLIMIT_MEMLOCK, &info->memlock);
+	(void)config_resolve(&info->settings, NULL, environ, &info->refused);
 	gather_devices(info, filter);
 	if (info->n_devices)
 		gather_places(info);

@@ -71,6 +71,16 @@ static void write_device(struct json *json, const struct info_device *device)
 	json_close(json, '}');
 }
 
+static void write_settings(struct json *json, const struct info *info)
+{
+	if (info->refused.status) {
+		json_text(json, "refused", info->refused.text);
+		return;
+	}
+	json_integer(json, "traffic_class", info->settings.traffic_class);
+	json_integer(json, "service_level", info->settings.service_level);
+}
+
 static void write_mends(struct json *json, const struct info *info)
 {
 	json_open(json, "what_to_do", '[');
@@ -92,6 +102,7 @@ void info_print_json(const struct info *info)
 	json_text(&json, "host", info->host);
 	write_limit(&json, "memlock", info->memlock.rlim_cur);
 	write_limit(&json, "memlock_max", info->memlock.rlim_max);
+	write_settings(&json, info);
 	json_bool(&json, "usable", info->usable);
 	json_text(&json, "nearest", info->nearest < 0 ? "" : info->devices[info->nearest].name);
 	json_text(&json, "nearest_why", info->nearest < 0 ? "" : info->nearest_why);

@@ -63,6 +63,17 @@ static void print_device(const struct info_device *device)
 		(void)printf("  no such port\n");
 }
 
+/* What switches and routers sort packets by: it must be what the fabric was set up for. */
+static void print_settings(const struct info *info)
+{
+	if (info->refused.status)
+		(void)printf("The environment is refused: %s\n", info->refused.text);
+	else
+		(void)printf("Traffic class %d (WRING_TRAFFIC_CLASS), "
+			     "service level %d (WRING_SERVICE_LEVEL)\n",
+			     info->settings.traffic_class, info->settings.service_level);
+}
+
 static void print_mends(const struct info *info)
 {
 	if (!info->n_mends)
@@ -77,7 +88,9 @@ void info_print_text(const struct info *info)
 	(void)printf("wring %s on %s\n", wring_version(), info->host);
 	print_limit("RLIMIT_MEMLOCK", info->memlock.rlim_cur);
 	print_limit(", at most", info->memlock.rlim_max);
-	(void)printf("\n\n");
+	(void)printf("\n");
+	print_settings(info);
+	(void)printf("\n");
 	for (int i = 0; i < info->n_devices; i++)
 		print_device(&info->devices[i]);
 	if (!info->n_devices)

@@ -53,7 +53,9 @@ struct info {
 	char nearest_why[128];
 	struct info_mend mends[INFO_MENDS];
 	int n_mends;
-	bool usable; /* is there a port that Wring can use? */
+	bool usable;		      /* is there a port that Wring can use? */
+	struct wring_config settings; /* as the environment makes them, if it is not refused */
+	struct wring_error refused;
 };
 
 /* What is looked at; "" and -1: everything. */
