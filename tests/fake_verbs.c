@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,22 @@
 
 struct fake fake;
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 static struct fake_device *device_of(const struct ibv_context *context)
 {
 	return (struct fake_device *)(void *)context->device;
+}
+
+bool fake_enter(void)
+{
+	return pthread_mutex_lock(&lock) == 0;
+}
+
+void fake_leave(const bool *entered)
+{
+	if (*entered)
+		(void)pthread_mutex_unlock(&lock);
 }
 
 bool fake_fails(const char *call)
@@ -302,6 +316,7 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t len, int access)
 {
+	__attribute__((cleanup(fake_leave), unused)) const bool entered = fake_enter();
 	int error = device_of(pd->context)->mr_error, i = 0;
 	struct ibv_mr *mr;
 
@@ -326,6 +341,8 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t len, int access)
 
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
+	__attribute__((cleanup(fake_leave), unused)) const bool entered = fake_enter();
+
 	fake.mrs[mr->lkey - 0x1000u] = NULL;
 	return free_object(mr);
 }
@@ -381,6 +398,7 @@ static int refuses_qp(const struct fake_device *device, const struct ibv_qp_init
 
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
+	__attribute__((cleanup(fake_leave), unused)) const bool entered = fake_enter();
 	struct fake_device *device = device_of(pd->context);
 	struct fake_qp *qp = fake.qps;
 
@@ -405,6 +423,8 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 
 int ibv_destroy_qp(struct ibv_qp *qp)
 {
+	__attribute__((cleanup(fake_leave), unused)) const bool entered = fake_enter();
+
 	fake_qp_of(qp->qp_num)->alive = false;
 	fake.objects--;
 	return 0;
@@ -459,6 +479,7 @@ static void collect(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask
 
 int ibv_modify_qp(struct ibv_qp *ibv_qp, struct ibv_qp_attr *attr, int mask)
 {
+	__attribute__((cleanup(fake_leave), unused)) const bool entered = fake_enter();
 	struct fake_qp *qp = fake_qp_of(ibv_qp->qp_num);
 
 	if (attr->qp_state != IBV_QPS_ERR && fake_fails(modify_name(attr->qp_state)))

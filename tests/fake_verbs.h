@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FAKE_GIDS = 8, FAKE_PORTS = 2, FAKE_DEVICES = 4, FAKE_QPS = 16, FAKE_MRS = 32 };
+enum { FAKE_GIDS = 8, FAKE_PORTS = 2, FAKE_DEVICES = 4, FAKE_QPS = 64, FAKE_MRS = 256 };
 
 struct fake_gid {
 	union ibv_gid value;
@@ -86,6 +86,10 @@ struct fake_qp *fake_qp_of(uint32_t qp_num);
 void fake_break_qp(uint32_t qp_num);
 
 /* --- between fake_verbs.c and fake_verbs_data.c -------------------------------------------- */
+
+/* Ranks may be threads: a call that shares tables with others is alone from here to its return. */
+bool fake_enter(void);
+void fake_leave(const bool *entered);
 
 /* True, with errno EIO, if this call is the one to fail. */
 bool fake_fails(const char *call);

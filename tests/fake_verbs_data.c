@@ -67,6 +67,7 @@ static struct ibv_wc make_wc(const struct fake_qp *qp, uint64_t id, enum ibv_wc_
 
 static int poll_cq(struct ibv_cq *ibv_cq, int room, struct ibv_wc *wcs)
 {
+	__attribute__((cleanup(fake_leave), unused)) const bool entered = fake_enter();
 	struct fake_cq *cq = cq_of(ibv_cq);
 	struct fake_qp *qp;
 	int n = 0;
@@ -85,6 +86,8 @@ static int poll_cq(struct ibv_cq *ibv_cq, int room, struct ibv_wc *wcs)
 
 static int req_notify_cq(struct ibv_cq *cq, int solicited_only)
 {
+	__attribute__((cleanup(fake_leave), unused)) const bool entered = fake_enter();
+
 	(void)solicited_only;
 	if (fake_fails("ibv_req_notify_cq"))
 		return errno;
@@ -110,6 +113,7 @@ void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int n)
 
 static int post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
+	__attribute__((cleanup(fake_leave), unused)) const bool entered = fake_enter();
 	struct fake_qp *qp = fake_qp_of(ibv_qp->qp_num);
 
 	for (; wr; wr = wr->next) {
@@ -286,6 +290,7 @@ static enum ibv_wc_status send_one(struct fake_qp *qp, const struct ibv_send_wr 
 
 static int post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
+	__attribute__((cleanup(fake_leave), unused)) const bool entered = fake_enter();
 	struct fake_qp *qp = fake_qp_of(ibv_qp->qp_num);
 	enum ibv_wc_status status;
 
