@@ -340,6 +340,18 @@ static void own_gid_gone_is_told(void **state)
 		      "GID ::ffff:10.77.0.1 (index 1) of rank 0 is gone");
 }
 
+static void own_gid_that_moved_is_told_with_its_new_index(void **state)
+{
+	struct fake_gid *gids = fake.devices[0].ports[0].gids;
+
+	(void)state;
+	gids[3] = gids[1];
+	gids[1].error = ENODATA;
+	raise_event(IBV_EVENT_GID_CHANGE, 1, 0);
+	assert_failed(0, WRING_ERR_TRANSPORT, -1,
+		      "GID ::ffff:10.77.0.1 has moved from index 1 to 3");
+}
+
 static void device_fatal_is_told(void **state)
 {
 	(void)state;
@@ -434,6 +446,7 @@ int main(void)
 		cmocka_unit_test(port_going_down_is_told),
 		cmocka_unit_test(gid_change_elsewhere_is_a_warning),
 		cmocka_unit_test(own_gid_gone_is_told),
+		cmocka_unit_test(own_gid_that_moved_is_told_with_its_new_index),
 		cmocka_unit_test(device_fatal_is_told),
 		cmocka_unit_test(queue_pair_event_names_the_peer),
 		cmocka_unit_test(first_of_two_events_names_the_rank),

@@ -59,6 +59,24 @@ static void port_went_down(struct verbs *verbs)
 	blame(verbs, rank);
 }
 
+/* After a flap the kernel may put the same address at another index. */
+static void note_moved_gid(struct verbs *verbs, const char *text)
+{
+	struct verbs_gid entry;
+	int index;
+
+	for (index = 0; index < verbs->attr.gid_tbl_len; index++) {
+		verbs_gid_read(verbs->context, verbs->port, index, &entry);
+		if (entry.class != verbs->gid.class ||
+		    memcmp(&entry.value, &verbs->gid.value, sizeof(entry.value)) != 0)
+			continue;
+		verbs_note(verbs, -1, 0,
+			   "GID %s has moved from index %d to %d, where queue pairs that are "
+			   "connected cannot follow; a new communicator finds it there",
+			   text, verbs->gid.index, index);
+	}
+}
+
 /* A change elsewhere in the table does not concern us. */
 static void gids_changed(struct verbs *verbs)
 {
@@ -70,6 +88,7 @@ static void gids_changed(struct verbs *verbs)
 	verbs_gid_read(verbs->context, verbs->port, verbs->gid.index, &now);
 	verbs_gid_text(&verbs->gid.value, text);
 	if (memcmp(&now.value, &verbs->gid.value, sizeof(now.value)) != 0) {
+		note_moved_gid(verbs, text);
 		verbs_note(verbs, -1, 0,
 			   "GID %s (index %d) of rank %d is gone, it was in use; was its address "
 			   "taken away? ip addr",
