@@ -55,6 +55,17 @@ unlisted_files() { # FILE...
 check_silent makefile_lists_every_file unlisted_files "${files[@]}" \
 	$(find man tests bench -name '*.[1-9]' -o -name '*.sh' -o -name '*.xml')
 
+# A test that is renamed would leave a page that proves nothing.
+unknown_tests() {
+	local name
+	grep -o '`[a-z0-9]*_[a-z0-9_]*' "$@" | tr -d '`' | sort -u | while read -r name; do
+		grep -qs -- "$name" tests/*.c tests/*.sh tests/*.h || echo "there is no $name"
+	done
+}
+echo '`no_such'"_test_$$"'`' >"$made_up"
+check a_made_up_test_is_noticed test -n "$(unknown_tests "$made_up")"
+check_silent complaints_are_answered_by_tests unknown_tests tests/COMPLAINTS.md
+
 scripts() {
 	grep -rlE --exclude-dir='build*' '^#!/bin/(ba)?sh' bench tests .ci
 }
