@@ -22,9 +22,9 @@ spread 4 exactness over shm: everything, up to 64 ranks
 clang 2 clang builds without a warning
 aarch64 1 the library compiles for aarch64
 distcheck 3 make distcheck: install, installcheck, uninstall
-sanitize 3 unit and shm tests under ASan and UBSan
-tsan 2 the shm data path under TSan
-valgrind 2 unit tests and shm tests under memcheck
+sanitize 3 unit and shm tests, chaos under ASan and UBSan
+tsan 2 the shm data path, and the thread of a rank, under TSan
+valgrind 3 unit tests, shm tests, chaos under memcheck
 faults 2 faults one at a time, and the n-th call to the system
 chaos 2 random collectives with a random fault, 300 seeds
 model 3 the protocol under a model checker, and with each rule taken out
@@ -160,7 +160,9 @@ part_distcheck() {
 
 part_sanitize() {
 	step 'ASan and UBSan build' build sanitize --enable-sanitizer=address,undefined --enable-werror &&
-		count_make "$top/build-sanitize" check-shm
+		count_make "$top/build-sanitize" check-shm &&
+		(srcdir=$top && . tests/environment.sh &&
+			programs=build-sanitize/tests count_script tests/chaos.sh --seeds 1..20)
 }
 
 part_tsan() {
@@ -191,11 +193,14 @@ part_fuzz() {
 }
 
 part_valgrind() {
+	local -a memcheck=(valgrind -q --error-exitcode=99 --leak-check=full
+		--show-leak-kinds=definite --errors-for-leak-kinds=definite
+		--suppressions=tests/valgrind.supp)
 	[ -e build-gcc/Makefile ] || part_gcc || return
 	count_make "$top/build-gcc" check-valgrind
-	step 'shm tests under memcheck' timeout -k 5 400 valgrind -q --error-exitcode=99 \
-		--leak-check=full --errors-for-leak-kinds=definite --suppressions=tests/valgrind.supp \
+	step 'shm tests under memcheck' timeout -k 5 400 "${memcheck[@]}" \
 		build-gcc/tests/exact --quick --ranks 2,3 --suite broadcast,mixed,random --timeout 300
+	step 'chaos under memcheck' timeout -k 5 300 "${memcheck[@]}" build-gcc/tests/chaos --seeds 1..5
 }
 
 part_vm() {

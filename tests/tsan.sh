@@ -8,7 +8,8 @@
 # cannot see: wring_alloc memory of a peer is mapped a second time (reach() in shm_data.c), at
 # another address, so a race in direct access (allreduce_direct, gathered segments, broadcast_chain)
 # is hidden from it; the exactness of the numbers is all that these runs say of that. It knows no
-# fences either: the sleeping flag, which needs one, is tested elsewhere.
+# fences either: the sleeping flag, which needs one, is tested elsewhere. In chaos the ranks are
+# processes, since some of them are killed: there it sees a rank and its own thread only.
 #
 # Then one release store is made relaxed, in a copy of the source, for each of the two stores that
 # the data path rests on. The sanitizer must report that, or a clean run proves nothing.
@@ -53,9 +54,10 @@ link() { # PROGRAM SOURCE...
 
 build() {
 	# shellcheck disable=SC2046
-	compile $(library) $(shared_by_tests) "${exact[@]}" tests/two_comms.c &&
+	compile $(library) $(shared_by_tests) "${exact[@]}" tests/two_comms.c "${chaos[@]}" &&
 		link exact $(library) $(shared_by_tests) "${exact[@]}" &&
-		link two_comms $(library) $(shared_by_tests) tests/two_comms.c
+		link two_comms $(library) $(shared_by_tests) tests/two_comms.c &&
+		link chaos $(library) $(shared_by_tests) "${chaos[@]}"
 }
 
 # Random addresses can collide with those that the sanitizer keeps for itself.
@@ -72,6 +74,16 @@ silent() { # SECONDS PROGRAM ARGUMENT...
 	grep -E '^(ok|not ok|# )' <<<"$output"
 	grep -A 40 'WARNING: ThreadSanitizer' <<<"$output" && return 1
 	return $status
+}
+
+# For chaos, which counts threads: the sanitizer starts one of its own in a rank that was forked.
+raceless() { # SECONDS PROGRAM ARGUMENT...
+	local output
+	output=$(run "$@")
+	grep -A 40 'WARNING: ThreadSanitizer' <<<"$output" && return 1
+	grep -q ' 0 hung, 0 wrong values' <<<"$output" && return
+	tail -n 20 <<<"$output"
+	return 1
 }
 
 reported() { # SECONDS PROGRAM ARGUMENT...
@@ -98,6 +110,7 @@ if ! echo 'int main(void) { return 0; }' | "${CC:-gcc}" -fsanitize=thread -x c -
 	finish
 fi
 mapfile -t exact < <(cd "$srcdir" && ls tests/exact*.c)
+mapfile -t chaos < <(cd "$srcdir" && ls tests/chaos*.c tests/faults.c)
 check exact_builds_with_thread_sanitizer build
 [ "$failures" -eq 0 ] || finish
 
@@ -105,6 +118,7 @@ for suite in counts product pairwise random broadcast mixed destroy many; do
 	check "no_race_in_${suite}" silent 300 exact --threads --quick --ranks "$ranks" --suite $suite
 done
 check no_race_of_two_communicators_in_two_threads silent 300 two_comms
+check no_race_with_the_thread_of_a_rank_in_chaos raceless 300 chaos --seeds 1..10
 
 for function in publish credit; do
 	check "${function}_without_release_builds" mutate $function
