@@ -55,9 +55,6 @@ void coll_release(struct wring_request *request);
 /* The owner given to coll_open. */
 void *coll_owner(const struct wring_request *request);
 
-/* Any requests in flight? */
-bool coll_busy(const struct coll *coll);
-
 /* Any that are not done, while all is well? Then coll_progress has something to do. */
 bool coll_pending(const struct coll *coll);
 

@@ -222,11 +222,6 @@ void *coll_owner(const struct wring_request *request)
 	return request->coll->owner;
 }
 
-bool coll_busy(const struct coll *coll)
-{
-	return coll->first != NULL;
-}
-
 bool coll_pending(const struct coll *coll)
 {
 	const struct wring_request *request = coll->first;

@@ -38,11 +38,6 @@ size_t area_len(const struct area *area)
 	return area_reserve_at(area, RESERVES);
 }
 
-size_t link_slot_bytes(const struct link *link)
-{
-	return link->tx.slot_bytes;
-}
-
 void link_believe_credit(struct link *link, uint64_t consumed)
 {
 	link->credits_seen = consumed;

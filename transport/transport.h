@@ -94,9 +94,6 @@ struct trace *transport_trace(const struct transport *transport);
 /* How many messages may be sent now. */
 unsigned link_credits(struct link *link);
 
-/* The largest payload of one message. */
-size_t link_slot_bytes(const struct link *link);
-
 /* Where to build the next message's payload of len bytes; link_post must follow. Needs a credit. */
 void *link_payload(struct link *link, size_t len);
 void link_post(struct link *link, enum message_kind kind, const struct signature *signature,
@@ -107,7 +104,7 @@ void link_copy(struct link *link, enum message_kind kind, const struct signature
 	       const void *src, size_t len);
 
 /* Copy len bytes from src into the next message, or, if src is registered, send from there: then
- * it is borrowed until link_drained. Needs a credit, len <= link_slot_bytes. */
+ * it is borrowed until link_drained. Needs a credit; len fits a slot. */
 void link_send(struct link *link, enum message_kind kind, const struct signature *signature,
 	       const void *src, size_t len);
 
