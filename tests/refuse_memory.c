@@ -228,6 +228,33 @@ static void no_comm(struct refuse *r)
 	wring_comm_destroy(NULL);
 }
 
+/* Memory keeps a destroyed communicator's shell alive, so that it can still be given back. */
+static void after_destroy(struct refuse *r)
+{
+	struct wring_comm *comm = refuse_open(r, r->context->bootstrap);
+	struct wring_peer_info info;
+	void *buf = NULL, *other = NULL;
+	enum wring_status status;
+
+	if (!comm)
+		return;
+	status = wring_alloc(comm, 4096, &buf);
+	wring_comm_destroy(comm);
+	if (!refuse_status(r, "alloc", status, WRING_OK))
+		return;
+	r->comm = comm;
+	refuse_call(r, "barrier", wring_barrier(comm), WRING_ERR_STATE, "was destroyed");
+	refuse_call(r, "alloc", wring_alloc(comm, 1, &other), WRING_ERR_STATE, NULL);
+	refuse_call(r, "deregister", wring_deregister(comm, buf), WRING_ERR_STATE, NULL);
+	(void)refuse_status(r, "peer", wring_comm_peer(comm, 0, &info, sizeof(info)),
+			    WRING_ERR_STATE);
+	r->comm = NULL;
+	wring_comm_destroy(comm);
+	wring_free(comm, &info);
+	memset(buf, 1, 4096);
+	wring_free(comm, buf);
+}
+
 static bool unknown(const char *text)
 {
 	return text && strcmp(text, "unknown") == 0;
@@ -266,6 +293,9 @@ void refuse_memory(void)
 		{.name = "deregister_refuses_unregistered", .body = deregister_unknown},
 		{.name = "deregister_refuses_the_second_time", .body = deregister_twice},
 		{.name = "deregister_refuses_while_in_flight", .body = deregister_in_flight},
+		{.name = "calls_after_destroy_are_refused_while_memory_lives",
+		 .without_comm = true,
+		 .body = after_destroy},
 		{.name = "comm_peer_refuses_bad_arguments", .body = peer_arguments},
 		{.name = "comm_peer_writes_at_most_size", .body = peer_size},
 		{.name = "null_comm_is_harmless", .body = no_comm},
