@@ -209,33 +209,6 @@ part_vm() {
 	fi
 }
 
-# Lines of the library's own files that the tests ran, by file and in all.
-coverage() {
-	build coverage CFLAGS='-O0 -g --coverage' LDFLAGS=--coverage --disable-dependency-tracking \
-		>"$logs/coverage.log" 2>&1 || fail "coverage: the build failed, see $logs/coverage.log"
-	find build-coverage -name '*.gcda' -delete
-	make -C build-coverage check-shm >>"$logs/coverage.log" 2>&1
-	(cd build-coverage && find . -name '*.gcno' -exec gcov -n {} + 2>>"$logs/coverage.log") | awk '
-	/^File / { file = substr($2, 2, length($2) - 2); sub(/^\.\.\//, "", file) }
-	/^Lines executed/ {
-		split($2, part, /[:%]/)
-		if (file ~ /^((coll|transport|bootstrap)\/.*|wring)\.c$/ && $4 > lines[file] * (part[2] >= percent[file])) {
-			percent[file] = part[2]
-			lines[file] = $4
-		}
-		file = ""
-	}
-	END {
-		for (file in lines) {
-			printf "%6.2f %% of %5d  %s\n", percent[file], lines[file], file | "sort -k5"
-			all += lines[file]
-			reached += lines[file] * percent[file] / 100
-		}
-		close("sort -k5")
-		printf "%6.2f %% of %5d  in all\n", all ? 100 * reached / all : 0, all
-	}'
-}
-
 # ---- the whole -----------------------------------------------------------------------------------
 
 # Runs one part within its minutes; prints what came of it.
@@ -286,7 +259,7 @@ mkdir -p "$logs"
 exec 9>"$logs/lock"
 flock -n 9 || fail "another run.sh is at work in this tree"
 if [ $asked = coverage ]; then
-	coverage 9>&-
+	bash tests/coverage.sh 9>&-
 	exit
 fi
 rm -f "$logs"/*.results
