@@ -3,10 +3,10 @@
 #include "measure.h"
 #include "deadline.h"
 #include "pattern.h"
+#include "timer.h"
 #include "validate.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 /*
  * How time is measured
@@ -41,22 +41,6 @@ enum {
 /* What touching does, must not be optimised away. */
 static volatile uint64_t touched;
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static double slowest(double mine)
-{
-	double all;
-
-	MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-	return all;
-}
-
 static int systems(const struct work *work)
 {
 	return work->options->compare ? 2 : 1;
@@ -85,9 +69,9 @@ static double time_block(struct work *work, const struct pattern *pattern, enum 
 	if (work->options->touch)
 		touch(work, pattern, system);
 	MPI_Barrier(work->mpi);
-	start = now();
+	start = timer_now();
 	work_run(work, system, calls);
-	return now() - start;
+	return timer_now() - start;
 }
 
 /*
@@ -109,7 +93,7 @@ static double warm_up(struct work *work, const struct pattern *pattern, enum sys
 
 		if (done && calls > wanted - done)
 			calls = wanted - done;
-		block = slowest(time_block(work, pattern, system, calls));
+		block = timer_slowest(time_block(work, pattern, system, calls));
 		spent += block;
 		done += calls;
 		if (block / (double)calls < best)
@@ -119,13 +103,6 @@ static double warm_up(struct work *work, const struct pattern *pattern, enum sys
 			break;
 	}
 	return best;
-}
-
-static long within(double value, long low, long high)
-{
-	if (value <= (double)low)
-		return low;
-	return value >= (double)high ? high : (long)value;
 }
 
 /* From the warm-up times to inner and blocks. */
@@ -143,17 +120,17 @@ static void plan(struct work *work, const struct pattern *pattern, struct result
 	}
 	result->inner = options->batch;
 	if (result->inner < 0)
-		result->inner = within(BLOCK_SECONDS / fastest + 0.5, 1, MAX_INNER);
+		result->inner = timer_within(BLOCK_SECONDS / fastest + 0.5, 1, MAX_INNER);
 	round *= (double)result->inner;
 	if (options->touch) {
-		double start = now();
+		double start = timer_now();
 
 		touch(work, pattern, SYSTEM_WRING);
-		round += slowest(now() - start) * systems(work);
+		round += timer_slowest(timer_now() - start) * systems(work);
 	}
 	result->blocks = options->iterations;
 	if (result->blocks < 0)
-		result->blocks = within(options->budget / round, MIN_BLOCKS, MAX_BLOCKS);
+		result->blocks = timer_within(options->budget / round, MIN_BLOCKS, MAX_BLOCKS);
 }
 
 /* Blocks first..last - 1 of all systems, in turns; each time is this rank's, per call. */
@@ -181,7 +158,7 @@ static long time_portions(struct work *work, const struct pattern *pattern,
 {
 	long portion =
 		result->blocks / PORTIONS > MIN_BLOCKS ? result->blocks / PORTIONS : MIN_BLOCKS;
-	double start = now();
+	double start = timer_now();
 	long done = 0;
 
 	while (done < result->blocks) {
@@ -190,7 +167,7 @@ static long time_portions(struct work *work, const struct pattern *pattern,
 		time_blocks(work, pattern, result->inner, seconds, done, last);
 		done = last;
 		if (work->options->iterations < 0 &&
-		    slowest(now() - start) > 2.0 * work->options->budget)
+		    timer_slowest(timer_now() - start) > 2.0 * work->options->budget)
 			break;
 	}
 	return done;

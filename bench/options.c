@@ -4,6 +4,7 @@
 #include "parse.h"
 
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -234,6 +235,10 @@ static const struct option table[] = {
 	{"check", NULL, NULL, "compare every element on every rank; status 1 if one is wrong",
 	 offsetof(struct options, check)},
 	{"compare", "mpi", set_compare, "the same work through MPI too, taking turns", 0},
+	{"gradients", NULL, NULL,
+	 "instead of a table: 1000 all-reduces of 0.2 KiB to\n"
+	 "512 KiB in flight together, beside MPI",
+	 offsetof(struct options, gradients)},
 	{"json", "FILE", set_json, "write everything there, as JSON", 0},
 	{"csv", "FILE", set_csv, "write one line for each size", 0},
 	{"plot", "FILE.svg", set_plot, "draw time and bandwidth over size (needs gnuplot)", 0},
@@ -337,8 +342,8 @@ static int set_defaults(struct options *options, struct complaint *complaint)
 	*options = (struct options){.datatype = WRING_FLOAT32,
 				    .op = WRING_SUM,
 				    .min = SIZE_MAX,
-				    .max = (size_t)64 << 20,
-				    .factor = 4,
+				    .max = SIZE_MAX,
+				    .factor = -1,
 				    .iterations = -1,
 				    .warmup = -1,
 				    .batch = -1,

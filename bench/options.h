@@ -14,6 +14,9 @@ enum collective { ALLREDUCE, BROADCAST, BARRIER };
 enum buffer_kind { BUFFERS_ALLOC, BUFFERS_MALLOC, BUFFERS_REGISTER };
 enum { MAX_SIZES = 256 };
 
+/* What is measured: a table over sizes, or something of its own. */
+enum mode { MODE_SIZES, MODE_GRADIENTS };
+
 struct options {
 	enum collective collective;
 	enum wring_datatype datatype;
@@ -21,11 +24,13 @@ struct options {
 	enum buffer_kind buffers;
 	int root;
 	bool rotate_root, in_place, nonblocking, touch, check, compare;
+	bool gradients; /* as given; mode is what they come to */
 	bool help, version;
+	enum mode mode;
 
 	size_t sizes_count;
 	size_t sizes[MAX_SIZES]; /* bytes, each a multiple of the datatype's size */
-	size_t min, max;
+	size_t min, max;	 /* SIZE_MAX, as factor is -1: not given */
 	long factor;
 
 	long iterations, warmup, batch; /* -1: chosen for each size */
@@ -44,6 +49,9 @@ int options_parse(struct options *options, int argc, char **argv, struct complai
  * together. Returns 0, or -1 with a complaint.
  */
 int options_settle(struct options *options, struct complaint *complaint);
+
+/* The first step of options_settle: which mode is meant? Refuses what does not go with it. */
+int options_settle_mode(struct options *options, struct complaint *complaint);
 
 /* What can only be judged once the number of ranks is known. Returns 0, or -1. */
 int options_check_ranks(const struct options *options, int size, struct complaint *complaint);

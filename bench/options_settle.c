@@ -1,5 +1,6 @@
 /* options_settle.c: which sizes are meant, and which options do not go together. */
 /* SPDX-License-Identifier: MIT */
+#include "gradients_plan.h"
 #include "options.h"
 
 #include <limits.h>
@@ -21,6 +22,10 @@ static int settle_range(struct options *options, size_t width, struct complaint 
 
 	if (options->min == SIZE_MAX)
 		options->min = width > 4 ? width : 4;
+	if (options->max == SIZE_MAX)
+		options->max = (size_t)64 << 20;
+	if (options->factor < 0)
+		options->factor = 4;
 	if (options->min == 0)
 		return complaint_set(complaint, "--min 0: grows to nothing; try --sizes 0,%zu",
 				     width);
@@ -37,15 +42,21 @@ static int settle_range(struct options *options, size_t width, struct complaint 
 	return 0;
 }
 
+static int settle_one_size(struct options *options, size_t bytes)
+{
+	options->sizes_count = 1;
+	options->sizes[0] = bytes;
+	return 0;
+}
+
 static int settle_sizes(struct options *options, struct complaint *complaint)
 {
 	size_t width = wring_datatype_size(options->datatype);
 
-	if (options->collective == BARRIER) {
-		options->sizes_count = 1;
-		options->sizes[0] = 0;
-		return 0;
-	}
+	if (options->collective == BARRIER)
+		return settle_one_size(options, 0);
+	if (options->mode == MODE_GRADIENTS)
+		return settle_one_size(options, gradients_room(width));
 	if (!options->sizes_count)
 		return settle_range(options, width, complaint);
 	for (size_t i = 0; i < options->sizes_count; i++)
@@ -115,8 +126,9 @@ static int check_collective(const struct options *options, struct complaint *com
 
 int options_settle(struct options *options, struct complaint *complaint)
 {
-	if (check_collective(options, complaint) || settle_sizes(options, complaint) ||
-	    check_average(options, complaint) || check_comparable(options, complaint))
+	if (options_settle_mode(options, complaint) || check_collective(options, complaint) ||
+	    settle_sizes(options, complaint) || check_average(options, complaint) ||
+	    check_comparable(options, complaint))
 		return -1;
 	if (options->touch)
 		options->batch = 1;

@@ -59,6 +59,11 @@ void report_heading(const struct run *run)
 	print_what(run);
 	printf("malloc: %s\n\n", buffers_malloc_note());
 	paths_print(run->paths, run->size);
+	fflush(stdout);
+}
+
+void report_table_heading(const struct run *run)
+{
 	printf("\n%11s %10s %-8s %-4s %5s %6s %10s %10s %7s %7s %5s", "bytes", "count", "type",
 	       "op", "inner", "blocks", "median", "p99", "algbw", "busbw", "wrong");
 	if (run->options.compare)

@@ -5,12 +5,18 @@
 
 #include "run.h"
 
-/* What is measured, where, and the table's heading; then a line for each result. */
+/* What is measured, and where. */
 void report_heading(const struct run *run);
+
+/* The table's heading; then a line for each result. */
+void report_table_heading(const struct run *run);
 void report_result(const struct run *run, const struct result *result);
 
 /* The geometric means of the ratios, and whether anything was wrong. */
 void report_summary(const struct run *run);
+
+/* The thousand tensors of --gradients. */
+void report_gradients(const struct run *run);
 
 /* Which size is being worked on, if stderr is a terminal; report_result wipes it away. */
 void report_progress(const struct run *run, size_t bytes);

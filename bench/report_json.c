@@ -1,8 +1,7 @@
 /* report_json.c: everything about a run, as JSON. */
 /* SPDX-License-Identifier: MIT */
-#include "report.h"
+#include "report_json.h"
 #include "buffers.h"
-#include "json.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -66,7 +65,7 @@ static void put_rank(struct json *json, const struct path_row *row, int rank)
 	json_close(json, '}');
 }
 
-static void put_stats(struct json *json, const char *name, const struct stats *stats)
+void report_json_stats(struct json *json, const char *name, const struct stats *stats)
 {
 	json_open(json, name, '{');
 	json_real(json, "min_us", stats->min * 1e6);
@@ -85,7 +84,7 @@ static void put_result(struct json *json, const struct run *run, const struct re
 	json_integer(json, "count", (long long)result->count);
 	json_integer(json, "inner", result->inner);
 	json_integer(json, "blocks", result->blocks);
-	put_stats(json, "wring", &result->time[SYSTEM_WRING]);
+	report_json_stats(json, "wring", &result->time[SYSTEM_WRING]);
 	json_real(json, "algbw_GBps", measure_algbw(result, SYSTEM_WRING) / 1e9);
 	json_real(json, "busbw_GBps", busbw / 1e9);
 	if (run->options.check)
@@ -93,7 +92,7 @@ static void put_result(struct json *json, const struct run *run, const struct re
 	else
 		json_null(json, "wrong");
 	if (run->options.compare) {
-		put_stats(json, "mpi", &result->time[SYSTEM_MPI]);
+		report_json_stats(json, "mpi", &result->time[SYSTEM_MPI]);
 		json_real(json, "ratio", measure_ratio(result));
 	}
 	json_close(json, '}');
@@ -113,6 +112,27 @@ static void put_mean(struct json *json, const struct run *run)
 		json_real(json, "geometric_mean_ratio_from_4KiB", mean);
 }
 
+static void put_results(struct json *json, const struct run *run)
+{
+	json_open(json, "results", '[');
+	for (size_t i = 0; i < run->results_count; i++)
+		put_result(json, run, &run->results[i]);
+	json_close(json, ']');
+	put_mean(json, run);
+}
+
+static void put_measured(struct json *json, const struct run *run)
+{
+	switch (run->options.mode) {
+	case MODE_SIZES:
+		put_results(json, run);
+		break;
+	case MODE_GRADIENTS:
+		report_json_gradients(json, run);
+		break;
+	}
+}
+
 static void put_run(struct json *json, const struct run *run)
 {
 	json_open(json, NULL, '{');
@@ -123,11 +143,7 @@ static void put_run(struct json *json, const struct run *run)
 	for (int i = 0; i < run->size; i++)
 		put_rank(json, &run->paths[i], i);
 	json_close(json, ']');
-	json_open(json, "results", '[');
-	for (size_t i = 0; i < run->results_count; i++)
-		put_result(json, run, &run->results[i]);
-	json_close(json, ']');
-	put_mean(json, run);
+	put_measured(json, run);
 	json_close(json, '}');
 	putc('\n', json->file);
 }

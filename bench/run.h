@@ -3,6 +3,7 @@
 #ifndef RUN_H
 #define RUN_H
 
+#include "gradients.h"
 #include "launch.h"
 #include "machine.h"
 #include "measure.h"
@@ -17,8 +18,10 @@ struct run {
 	int rank, size;
 	struct machine machine;
 	struct path_row *paths; /* size of them, on rank 0 only */
+	bool finished;		/* everything was measured */
 	size_t results_count;
 	struct result results[MAX_SIZES];
+	struct gradients gradients;
 };
 
 #endif

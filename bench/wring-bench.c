@@ -79,13 +79,13 @@ static int connect_ranks(const struct run *run, struct wring_comm **comm)
 	return complaint_agree(&complaint) ? -1 : 0;
 }
 
-static int measure_all(struct run *run, struct work *work)
+static int measure_sizes(struct run *run, struct work *work)
 {
 	struct complaint complaint = {""};
 	size_t width = wring_datatype_size(run->options.datatype);
 
 	if (run->rank == 0)
-		report_heading(run);
+		report_table_heading(run);
 	for (size_t i = 0; i < run->options.sizes_count; i++) {
 		work->count = run->options.sizes[i] / width;
 		if (run->rank == 0)
@@ -101,12 +101,36 @@ static int measure_all(struct run *run, struct work *work)
 	return 0;
 }
 
+static int measure_gradients(struct run *run, struct work *work)
+{
+	struct complaint complaint = {""};
+
+	if (gradients_measure(work, &run->gradients, &complaint))
+		return -1;
+	if (run->rank == 0)
+		report_gradients(run);
+	return 0;
+}
+
+static int measure_mode(struct run *run, struct work *work)
+{
+	if (run->rank == 0)
+		report_heading(run);
+	switch (run->options.mode) {
+	case MODE_SIZES:
+		return measure_sizes(run, work);
+	case MODE_GRADIENTS:
+		return measure_gradients(run, work);
+	}
+	return -1;
+}
+
 static int exit_status(const struct run *run)
 {
 	for (size_t i = 0; i < run->results_count; i++)
 		if (run->results[i].wrong)
 			return EXIT_WRONG;
-	return EXIT_OK;
+	return run->gradients.wrong ? EXIT_WRONG : EXIT_OK;
 }
 
 /* With the ranks connected. Returns the exit status; what went wrong has been printed. */
@@ -127,7 +151,8 @@ static int measure_connected(struct run *run, struct wring_comm *comm)
 		work_init(&work, &run->options, comm);
 		work.send = buffers.send;
 		work.recv = buffers.recv;
-		status = measure_all(run, &work) ? EXIT_WRONG : exit_status(run);
+		run->finished = measure_mode(run, &work) == 0;
+		status = run->finished ? exit_status(run) : EXIT_WRONG;
 	}
 	buffers_free(&buffers);
 	return status;
@@ -190,8 +215,7 @@ int main(int argc, char **argv)
 	status = run_with_mpi(&run, &complaint);
 	MPI_Finalize();
 	deadline_stop();
-	if (run.rank == 0 && run.results_count == run.options.sizes_count && run.paths &&
-	    write_files(&run))
+	if (run.rank == 0 && run.finished && write_files(&run))
 		status = EXIT_WRONG;
 	free(run.paths);
 	return status;

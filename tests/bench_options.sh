@@ -102,6 +102,16 @@ refuses half_through_mpi '--datatype float16: MPI' --datatype float16 --compare 
 refuses more_elements_than_mpi_takes '--compare mpi: MPI takes at most' --compare mpi --sizes 3G --datatype int8
 refuses barrier_with_data '--check: a barrier' --collective barrier --check
 refuses in_place_broadcast '--in-place: broadcast' --collective broadcast --in-place
+refuses gradients_of_a_broadcast '--collective: does not go with --gradients' --gradients --collective broadcast
+refuses gradients_of_chosen_sizes '--sizes: does not go with --gradients' --gradients --sizes 4
+refuses gradients_from_a_size_on '--min: does not go with --gradients' --gradients --min 4
+refuses gradients_up_to_a_size '--max: does not go with --gradients' --gradients --max 4
+refuses gradients_with_a_factor '--factor: does not go with --gradients' --gradients --factor 4
+refuses gradients_in_batches '--batch: does not go with --gradients' --gradients --batch 4
+refuses touched_gradients '--touch: does not go with --gradients' --gradients --touch
+refuses gradients_as_csv '--csv: does not go with --gradients' --gradients --csv a.csv
+refuses gradients_as_a_drawing '--plot: does not go with --gradients' --gradients --plot a.svg
+refuses gradients_that_mpi_cannot_reduce '--datatype bfloat16: MPI' --gradients --datatype bfloat16
 refuses empty_file_name "--json ''" --json ''
 
 refuses more_than_there_is_memory 'are available on this host' --sizes 1T
@@ -140,7 +150,7 @@ verdict refuses_ranks_with_different_options refused 'rank 1 has other options'
 # ---- help and version ----------------------------------------------------------------------------
 
 alone --help
-verdict help_shows_every_option test "$status" -eq 0 -a "$(grep -c '^  --' stdout)" -ge 27
+verdict help_shows_every_option test "$status" -eq 0 -a "$(grep -c '^  --' stdout)" -ge 28
 verdict help_fits_on_a_terminal test -z "$(awk 'length > 90' stdout)"
 alone --version
 verdict version_names_both_libraries test "$status" -eq 0 -a "$(wc -l <stdout)" -eq 2
@@ -188,6 +198,18 @@ verdict measures_barrier ends_well
 # shellcheck disable=SC2086
 ranks 1 $quick --check --sizes 4,64K
 verdict a_single_rank_is_fine ends_well
+
+once='--iterations 1 --warmup 1'
+
+# shellcheck disable=SC2086
+ranks 2 $once --gradients --check --json gradients.json
+verdict gradients_are_checked_and_compared ends_well
+verdict gradients_are_all_right grep -q '^checked: 0 elements wrong' stdout
+verdict gradients_have_a_ratio grep -q 'better MPI way / Wring median: [0-9]' stdout
+verdict json_of_gradients_says_how_long_they_are grep -q '"smallest_bytes": 204' gradients.json
+# shellcheck disable=SC2086
+ranks 2 $once --gradients --check --in-place --buffers malloc --datatype float64
+verdict gradients_in_place_are_all_right ends_well
 
 if command -v gnuplot >/dev/null; then
 	# shellcheck disable=SC2086

@@ -38,7 +38,7 @@ build_library() {
 others() { # TARGET
 	case $1 in
 	introduction) echo tests/fake_verbs.c tests/fake_verbs_data.c ;;
-	options) echo bench/options.c bench/options_settle.c bench/parse.c ;;
+	options) echo bench/{options,options_mode,options_settle,gradients_plan,parse}.c ;;
 	esac
 }
 

@@ -1,0 +1,58 @@
+/* options_mode.c: measurements that are no table over sizes, and the options they leave no room for. */
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+
+#include <stdint.h>
+
+static const char *const mode_names[] = {NULL, "gradients"};
+
+/* An option, whether it was given, and the modes (bit 1 << mode) in which it makes no sense. */
+struct clash {
+	const char *option;
+	bool given;
+	unsigned int modes;
+};
+
+static int check_clashes(const struct options *options, struct complaint *complaint)
+{
+	const unsigned int gradients = 1U << MODE_GRADIENTS;
+	const unsigned int all = gradients;
+	const struct clash clashes[] = {
+		{"collective", options->collective != ALLREDUCE, all},
+		{"sizes", options->sizes_count > 0, gradients},
+		{"min", options->min != SIZE_MAX, all},
+		{"max", options->max != SIZE_MAX, all},
+		{"factor", options->factor >= 0, all},
+		{"batch", options->batch >= 0, all},
+		{"touch", options->touch, all},
+		{"nonblocking", options->nonblocking, all},
+		{"csv", options->csv != NULL, all},
+		{"plot", options->plot != NULL, all},
+	};
+
+	for (size_t i = 0; i < sizeof(clashes) / sizeof(clashes[0]); i++)
+		if (clashes[i].given && clashes[i].modes & 1U << options->mode)
+			return complaint_set(complaint, "--%s: does not go with --%s; leave it out",
+					     clashes[i].option, mode_names[options->mode]);
+	return 0;
+}
+
+static int choose_mode(struct options *options, enum mode mode, struct complaint *complaint)
+{
+	if (options->mode != MODE_SIZES)
+		return complaint_set(complaint,
+				     "--%s: --%s is another measurement; give one of the two",
+				     mode_names[mode], mode_names[options->mode]);
+	options->mode = mode;
+	return 0;
+}
+
+int options_settle_mode(struct options *options, struct complaint *complaint)
+{
+	if (options->gradients && choose_mode(options, MODE_GRADIENTS, complaint))
+		return -1;
+	if (options->mode == MODE_SIZES)
+		return 0;
+	options->compare = true;
+	return check_clashes(options, complaint);
+}

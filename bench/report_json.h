@@ -1,0 +1,14 @@
+/* report_json.h: the parts of a run that are no table over sizes, as JSON. */
+/* SPDX-License-Identifier: MIT */
+#ifndef REPORT_JSON_H
+#define REPORT_JSON_H
+
+#include "json.h"
+#include "report.h"
+
+/* Microseconds: minimum, median, p99 and maximum. */
+void report_json_stats(struct json *json, const char *name, const struct stats *stats);
+
+void report_json_gradients(struct json *json, const struct run *run);
+
+#endif
