@@ -239,6 +239,10 @@ static const struct option table[] = {
 	 "instead of a table: 1000 all-reduces of 0.2 KiB to\n"
 	 "512 KiB in flight together, beside MPI",
 	 offsetof(struct options, gradients)},
+	{"overlap", NULL, NULL,
+	 "instead of a table: how much of an all-reduce (16 MiB,\n"
+	 "or --sizes) hides behind a computation, beside MPI",
+	 offsetof(struct options, overlap)},
 	{"json", "FILE", set_json, "write everything there, as JSON", 0},
 	{"csv", "FILE", set_csv, "write one line for each size", 0},
 	{"plot", "FILE.svg", set_plot, "draw time and bandwidth over size (needs gnuplot)", 0},

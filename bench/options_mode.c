@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-static const char *const mode_names[] = {NULL, "gradients"};
+static const char *const mode_names[] = {NULL, "gradients", "overlap"};
 
 /* An option, whether it was given, and the modes (bit 1 << mode) in which it makes no sense. */
 struct clash {
@@ -16,7 +16,8 @@ struct clash {
 static int check_clashes(const struct options *options, struct complaint *complaint)
 {
 	const unsigned int gradients = 1U << MODE_GRADIENTS;
-	const unsigned int all = gradients;
+	const unsigned int overlap = 1U << MODE_OVERLAP;
+	const unsigned int all = gradients | overlap;
 	const struct clash clashes[] = {
 		{"collective", options->collective != ALLREDUCE, all},
 		{"sizes", options->sizes_count > 0, gradients},
@@ -26,6 +27,8 @@ static int check_clashes(const struct options *options, struct complaint *compla
 		{"batch", options->batch >= 0, all},
 		{"touch", options->touch, all},
 		{"nonblocking", options->nonblocking, all},
+		{"check", options->check, overlap},
+		{"set progress", options->config.progress >= 0, overlap},
 		{"csv", options->csv != NULL, all},
 		{"plot", options->plot != NULL, all},
 	};
@@ -51,8 +54,14 @@ int options_settle_mode(struct options *options, struct complaint *complaint)
 {
 	if (options->gradients && choose_mode(options, MODE_GRADIENTS, complaint))
 		return -1;
+	if (options->overlap && choose_mode(options, MODE_OVERLAP, complaint))
+		return -1;
 	if (options->mode == MODE_SIZES)
 		return 0;
+	if (check_clashes(options, complaint))
+		return -1;
 	options->compare = true;
-	return check_clashes(options, complaint);
+	if (options->mode == MODE_OVERLAP)
+		options->config.progress = WRING_PROGRESS_NONE; /* the thread gets its own */
+	return 0;
 }

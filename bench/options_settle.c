@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <stdint.h>
 
+enum { OVERLAP_BYTES = 16 << 20 };
+
 static int check_multiple(const char *option, size_t bytes, size_t width,
 			  struct complaint *complaint)
 {
@@ -57,6 +59,8 @@ static int settle_sizes(struct options *options, struct complaint *complaint)
 		return settle_one_size(options, 0);
 	if (options->mode == MODE_GRADIENTS)
 		return settle_one_size(options, gradients_room(width));
+	if (options->mode == MODE_OVERLAP && !options->sizes_count)
+		return settle_one_size(options, OVERLAP_BYTES);
 	if (!options->sizes_count)
 		return settle_range(options, width, complaint);
 	for (size_t i = 0; i < options->sizes_count; i++)

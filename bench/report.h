@@ -18,6 +18,9 @@ void report_summary(const struct run *run);
 /* The thousand tensors of --gradients. */
 void report_gradients(const struct run *run);
 
+/* One size of --overlap. */
+void report_overlap(const struct run *run, const struct overlap *overlap);
+
 /* Which size is being worked on, if stderr is a terminal; report_result wipes it away. */
 void report_progress(const struct run *run, size_t bytes);
 

@@ -130,6 +130,9 @@ static void put_measured(struct json *json, const struct run *run)
 	case MODE_GRADIENTS:
 		report_json_gradients(json, run);
 		break;
+	case MODE_OVERLAP:
+		report_json_overlap(json, run);
+		break;
 	}
 }
 

@@ -10,5 +10,6 @@
 void report_json_stats(struct json *json, const char *name, const struct stats *stats);
 
 void report_json_gradients(struct json *json, const struct run *run);
+void report_json_overlap(struct json *json, const struct run *run);
 
 #endif

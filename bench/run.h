@@ -8,6 +8,7 @@
 #include "machine.h"
 #include "measure.h"
 #include "options.h"
+#include "overlap.h"
 #include "paths.h"
 
 struct run {
@@ -22,6 +23,8 @@ struct run {
 	size_t results_count;
 	struct result results[MAX_SIZES];
 	struct gradients gradients;
+	size_t overlaps_count;
+	struct overlap overlaps[MAX_SIZES];
 };
 
 #endif

@@ -112,6 +112,24 @@ static int measure_gradients(struct run *run, struct work *work)
 	return 0;
 }
 
+static int measure_overlap(struct run *run, struct work *work)
+{
+	struct complaint complaint = {""};
+	struct overlap_thread thread = {.comm = NULL};
+	size_t width = wring_datatype_size(run->options.datatype);
+	int failed = overlap_open(&thread, &run->options);
+
+	for (size_t i = 0; i < run->options.sizes_count && !failed; i++) {
+		work->count = run->options.sizes[i] / width;
+		failed = overlap_measure(work, &thread, &run->overlaps[i], &complaint);
+		if (run->rank == 0 && !failed)
+			report_overlap(run, &run->overlaps[i]);
+		run->overlaps_count++;
+	}
+	overlap_close(&thread);
+	return failed;
+}
+
 static int measure_mode(struct run *run, struct work *work)
 {
 	if (run->rank == 0)
@@ -121,6 +139,8 @@ static int measure_mode(struct run *run, struct work *work)
 		return measure_sizes(run, work);
 	case MODE_GRADIENTS:
 		return measure_gradients(run, work);
+	case MODE_OVERLAP:
+		return measure_overlap(run, work);
 	}
 	return -1;
 }

@@ -112,6 +112,13 @@ refuses touched_gradients '--touch: does not go with --gradients' --gradients --
 refuses gradients_as_csv '--csv: does not go with --gradients' --gradients --csv a.csv
 refuses gradients_as_a_drawing '--plot: does not go with --gradients' --gradients --plot a.svg
 refuses gradients_that_mpi_cannot_reduce '--datatype bfloat16: MPI' --gradients --datatype bfloat16
+refuses two_other_measurements '--overlap: --gradients is another measurement' --gradients --overlap
+refuses overlap_of_a_barrier '--collective: does not go with --overlap' --overlap --collective barrier
+refuses overlap_over_a_range '--max: does not go with --overlap' --overlap --max 4
+refuses checked_overlap '--check: does not go with --overlap' --overlap --check
+refuses overlap_with_one_kind_of_progress '--set progress: does not go with --overlap' --overlap --set progress=thread
+refuses overlap_of_part_of_an_element '--sizes 10' --overlap --sizes 10
+refuses overlap_without_waiting_apart '--nonblocking: does not go with --overlap' --overlap --nonblocking
 refuses empty_file_name "--json ''" --json ''
 
 refuses more_than_there_is_memory 'are available on this host' --sizes 1T
@@ -150,7 +157,7 @@ verdict refuses_ranks_with_different_options refused 'rank 1 has other options'
 # ---- help and version ----------------------------------------------------------------------------
 
 alone --help
-verdict help_shows_every_option test "$status" -eq 0 -a "$(grep -c '^  --' stdout)" -ge 28
+verdict help_shows_every_option test "$status" -eq 0 -a "$(grep -c '^  --' stdout)" -ge 29
 verdict help_fits_on_a_terminal test -z "$(awk 'length > 90' stdout)"
 alone --version
 verdict version_names_both_libraries test "$status" -eq 0 -a "$(wc -l <stdout)" -eq 2
@@ -210,6 +217,17 @@ verdict json_of_gradients_says_how_long_they_are grep -q '"smallest_bytes": 204'
 # shellcheck disable=SC2086
 ranks 2 $once --gradients --check --in-place --buffers malloc --datatype float64
 verdict gradients_in_place_are_all_right ends_well
+
+# shellcheck disable=SC2086
+ranks 2 $once --overlap --sizes 64K,1M --json overlap.json
+verdict overlap_is_measured ends_well
+verdict overlap_is_measured_six_ways test "$(grep -cE '^(Wring|MPI).* [0-9.]+$' stdout)" -eq 12
+verdict json_has_overlap_of_each_size_and_way test "$(grep -o '"overlap_percent"' overlap.json | wc -l)" -eq 12
+export WRING_PROGRESS=thread
+# shellcheck disable=SC2086
+ranks 2 $once --overlap --sizes 64K
+verdict overlap_overrides_the_environment ends_well
+unset WRING_PROGRESS
 
 if command -v gnuplot >/dev/null; then
 	# shellcheck disable=SC2086
