@@ -142,7 +142,7 @@ int buffers_make(struct buffers *buffers, const struct options *options, struct 
 	int vectors = options->in_place || options->collective != ALLREDUCE ? 1 : 2;
 
 	*buffers = (struct buffers){.kind = options->buffers, .comm = comm};
-	if (check_room(bytes, vectors, complaint))
+	if (check_room(bytes, options->limits ? vectors + 2 : vectors, complaint))
 		return -1;
 	buffers->recv = make(buffers, bytes, complaint);
 	buffers->send = vectors == 1 ? buffers->recv : make(buffers, bytes, complaint);

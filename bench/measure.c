@@ -266,3 +266,8 @@ double measure_ratio(const struct result *result)
 {
 	return result->time[SYSTEM_MPI].median / result->time[SYSTEM_WRING].median;
 }
+
+double measure_percent_of_limit(const struct result *result)
+{
+	return 100.0 * result->limit.seconds / result->time[SYSTEM_WRING].median;
+}

@@ -3,6 +3,7 @@
 #ifndef MEASURE_H
 #define MEASURE_H
 
+#include "limits.h"
 #include "stats.h"
 #include "work.h"
 
@@ -14,6 +15,7 @@ struct result {
 	long blocks;		    /* timed blocks of each system */
 	struct stats time[SYSTEMS]; /* seconds per call, on rank 0 only */
 	uint64_t wrong;
+	struct limit limit; /* with --limits; on every rank */
 };
 
 /*
@@ -29,6 +31,9 @@ double measure_algbw(const struct result *result, enum system system);
 /* algbw x 2(n-1)/n for an all-reduce, algbw for a broadcast: what a link has to carry. */
 double measure_busbw(const struct result *result, enum system system, enum collective collective,
 		     int size);
+
+/* The limit / Wring's median, in percent. */
+double measure_percent_of_limit(const struct result *result);
 
 /* MPI's median / Wring's. */
 double measure_ratio(const struct result *result);

@@ -235,6 +235,10 @@ static const struct option table[] = {
 	{"check", NULL, NULL, "compare every element on every rank; status 1 if one is wrong",
 	 offsetof(struct options, check)},
 	{"compare", "mpi", set_compare, "the same work through MPI too, taking turns", 0},
+	{"limits", NULL, NULL,
+	 "measure what the machine allows, too; the table gets\n"
+	 "a column with the share that is reached",
+	 offsetof(struct options, limits)},
 	{"gradients", NULL, NULL,
 	 "instead of a table: 1000 all-reduces of 0.2 KiB to\n"
 	 "512 KiB in flight together, beside MPI",

@@ -23,7 +23,7 @@ struct options {
 	enum wring_op op;
 	enum buffer_kind buffers;
 	int root;
-	bool rotate_root, in_place, nonblocking, touch, check, compare;
+	bool rotate_root, in_place, nonblocking, touch, check, compare, limits;
 	bool gradients, overlap; /* as given; mode is what they come to */
 	bool help, version;
 	enum mode mode;

@@ -29,6 +29,7 @@ static int check_clashes(const struct options *options, struct complaint *compla
 		{"nonblocking", options->nonblocking, all},
 		{"check", options->check, overlap},
 		{"set progress", options->config.progress >= 0, overlap},
+		{"limits", options->limits, all},
 		{"csv", options->csv != NULL, all},
 		{"plot", options->plot != NULL, all},
 	};

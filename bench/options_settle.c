@@ -141,6 +141,9 @@ int options_settle(struct options *options, struct complaint *complaint)
 
 int options_check_ranks(const struct options *options, int size, struct complaint *complaint)
 {
+	if (options->limits && size == 1)
+		return complaint_set(complaint, "--limits: a single rank has nobody to reach; "
+						"leave it out");
 	if (options->root < size)
 		return 0;
 	return complaint_set(complaint, "--root %d: there are only ranks 0 to %d", options->root,

@@ -62,16 +62,34 @@ void report_heading(const struct run *run)
 	fflush(stdout);
 }
 
+static void print_limits(const struct limits *limits)
+{
+	if (limits->shared)
+		printf("\nlimits of this machine: notification %.3f us one way; copy of 1 MiB that "
+		       "another core has just written %.2f GB/s\n",
+		       limits->latency * 1e6, limits->one_way / 1e9);
+	else
+		printf("\nlimits of these links, by Wring's barrier and broadcast: notification "
+		       "%.2f us one way; %.3f GB/s one way, %.3f GB/s each way at once\n",
+		       limits->latency * 1e6, limits->link_one / 1e9, limits->link_both / 1e9);
+}
+
 void report_table_heading(const struct run *run)
 {
+	if (run->options.limits)
+		print_limits(&run->limits);
 	printf("\n%11s %10s %-8s %-4s %5s %6s %10s %10s %7s %7s %5s", "bytes", "count", "type",
 	       "op", "inner", "blocks", "median", "p99", "algbw", "busbw", "wrong");
 	if (run->options.compare)
 		printf(" %10s %10s %6s", "MPI median", "MPI p99", "ratio");
+	if (run->options.limits)
+		printf(" %7s %7s %10s %6s", "copy", "reduce", "limit", "% of");
 	printf("\n%11s %10s %-8s %-4s %5s %6s %10s %10s %7s %7s %5s", "", "", "", "", "", "", "us",
 	       "us", "GB/s", "GB/s", "");
 	if (run->options.compare)
 		printf(" %10s %10s %6s", "us", "us", "");
+	if (run->options.limits)
+		printf(" %7s %7s %10s %6s", "GB/s", "GB/s", "us", "limit");
 	printf("\n");
 	fflush(stdout);
 }
@@ -99,6 +117,17 @@ static void print_bandwidth(const struct run *run, const struct result *result)
 	       measure_busbw(result, SYSTEM_WRING, collective, run->size) / 1e9);
 }
 
+static void print_limit(const struct run *run, const struct result *result)
+{
+	const struct limit *limit = &result->limit;
+
+	if (run->limits.shared)
+		printf(" %7.2f %7.2f", limit->copy / 1e9, limit->reduce / 1e9);
+	else
+		printf(" %7s %7s", "-", "-");
+	printf(" %10.3f %6.1f", limit->seconds * 1e6, measure_percent_of_limit(result));
+}
+
 void report_result(const struct run *run, const struct result *result)
 {
 	const struct options *options = &run->options;
@@ -120,6 +149,8 @@ void report_result(const struct run *run, const struct result *result)
 	if (options->compare)
 		printf(" %10.3f %10.3f %6.2f", mpi->median * 1e6, mpi->p99 * 1e6,
 		       measure_ratio(result));
+	if (options->limits)
+		print_limit(run, result);
 	printf("\n");
 	fflush(stdout);
 }

@@ -64,6 +64,8 @@ static void put_heading(FILE *file, const struct options *options)
 	      file);
 	if (options->compare)
 		fputs(",mpi_min_us,mpi_median_us,mpi_p99_us,mpi_max_us,ratio", file);
+	if (options->limits)
+		fputs(",limit_us,percent_of_limit", file);
 	putc('\n', file);
 }
 
@@ -91,6 +93,9 @@ static void put_result(FILE *file, const struct run *run, const struct result *r
 		put_stats(file, &result->time[SYSTEM_MPI]);
 		fprintf(file, ",%.4f", measure_ratio(result));
 	}
+	if (options->limits)
+		fprintf(file, ",%.4f,%.2f", result->limit.seconds * 1e6,
+			measure_percent_of_limit(result));
 	putc('\n', file);
 }
 

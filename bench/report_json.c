@@ -46,6 +46,7 @@ static void put_options(struct json *json, const struct options *options)
 	json_bool(json, "touch", options->touch);
 	json_bool(json, "check", options->check);
 	json_bool(json, "compare", options->compare);
+	json_bool(json, "limits", options->limits);
 	json_close(json, '}');
 }
 
@@ -95,6 +96,8 @@ static void put_result(struct json *json, const struct run *run, const struct re
 		report_json_stats(json, "mpi", &result->time[SYSTEM_MPI]);
 		json_real(json, "ratio", measure_ratio(result));
 	}
+	if (run->options.limits)
+		report_json_limit(json, &run->limits, result);
 	json_close(json, '}');
 }
 
@@ -114,6 +117,8 @@ static void put_mean(struct json *json, const struct run *run)
 
 static void put_results(struct json *json, const struct run *run)
 {
+	if (run->options.limits)
+		report_json_limits(json, &run->limits);
 	json_open(json, "results", '[');
 	for (size_t i = 0; i < run->results_count; i++)
 		put_result(json, run, &run->results[i]);

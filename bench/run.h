@@ -5,6 +5,7 @@
 
 #include "gradients.h"
 #include "launch.h"
+#include "limits.h"
 #include "machine.h"
 #include "measure.h"
 #include "options.h"
@@ -22,6 +23,7 @@ struct run {
 	bool finished;		/* everything was measured */
 	size_t results_count;
 	struct result results[MAX_SIZES];
+	struct limits limits;
 	struct gradients gradients;
 	size_t overlaps_count;
 	struct overlap overlaps[MAX_SIZES];

@@ -79,11 +79,13 @@ static int connect_ranks(const struct run *run, struct wring_comm **comm)
 	return complaint_agree(&complaint) ? -1 : 0;
 }
 
-static int measure_sizes(struct run *run, struct work *work)
+static int measure_sizes(struct run *run, struct work *work, struct limits_window *window)
 {
 	struct complaint complaint = {""};
 	size_t width = wring_datatype_size(run->options.datatype);
 
+	if (run->options.limits && limits_open(&run->limits, window, work, &complaint))
+		return -1;
 	if (run->rank == 0)
 		report_table_heading(run);
 	for (size_t i = 0; i < run->options.sizes_count; i++) {
@@ -92,6 +94,8 @@ static int measure_sizes(struct run *run, struct work *work)
 			report_progress(run, run->options.sizes[i]);
 		if (measure(work, &run->results[i], &complaint))
 			return -1;
+		if (run->options.limits)
+			limits_measure(&run->limits, window, work, &run->results[i].limit);
 		if (run->rank == 0)
 			report_result(run, &run->results[i]);
 		run->results_count++;
@@ -99,6 +103,15 @@ static int measure_sizes(struct run *run, struct work *work)
 	if (run->rank == 0)
 		report_summary(run);
 	return 0;
+}
+
+static int measure_table(struct run *run, struct work *work)
+{
+	struct limits_window window = {.win = MPI_WIN_NULL};
+	int failed = measure_sizes(run, work, &window);
+
+	limits_close(&window);
+	return failed;
 }
 
 static int measure_gradients(struct run *run, struct work *work)
@@ -136,7 +149,7 @@ static int measure_mode(struct run *run, struct work *work)
 		report_heading(run);
 	switch (run->options.mode) {
 	case MODE_SIZES:
-		return measure_sizes(run, work);
+		return measure_table(run, work);
 	case MODE_GRADIENTS:
 		return measure_gradients(run, work);
 	case MODE_OVERLAP:

@@ -119,6 +119,9 @@ refuses checked_overlap '--check: does not go with --overlap' --overlap --check
 refuses overlap_with_one_kind_of_progress '--set progress: does not go with --overlap' --overlap --set progress=thread
 refuses overlap_of_part_of_an_element '--sizes 10' --overlap --sizes 10
 refuses overlap_without_waiting_apart '--nonblocking: does not go with --overlap' --overlap --nonblocking
+refuses limits_of_a_single_rank '--limits: a single rank' --limits
+refuses limits_of_gradients '--limits: does not go with --gradients' --limits --gradients
+refuses limits_of_overlap '--limits: does not go with --overlap' --limits --overlap
 refuses empty_file_name "--json ''" --json ''
 
 refuses more_than_there_is_memory 'are available on this host' --sizes 1T
@@ -157,7 +160,7 @@ verdict refuses_ranks_with_different_options refused 'rank 1 has other options'
 # ---- help and version ----------------------------------------------------------------------------
 
 alone --help
-verdict help_shows_every_option test "$status" -eq 0 -a "$(grep -c '^  --' stdout)" -ge 29
+verdict help_shows_every_option test "$status" -eq 0 -a "$(grep -c '^  --' stdout)" -ge 30
 verdict help_fits_on_a_terminal test -z "$(awk 'length > 90' stdout)"
 alone --version
 verdict version_names_both_libraries test "$status" -eq 0 -a "$(wc -l <stdout)" -eq 2
@@ -228,6 +231,21 @@ export WRING_PROGRESS=thread
 ranks 2 $once --overlap --sizes 64K
 verdict overlap_overrides_the_environment ends_well
 unset WRING_PROGRESS
+
+# shellcheck disable=SC2086
+ranks 2 $quick --limits --compare mpi --sizes 4,96K --budget 0.1 --json limits.json --csv limits.csv
+verdict limits_are_measured ends_well
+verdict limits_are_shown_in_percent grep -qE '^ *98304 .* [0-9]+\.[0-9]$' stdout
+verdict json_has_a_limit_for_each_size test "$(grep -o '"percent_of_limit": [0-9]' limits.json | wc -l)" -eq 2
+verdict csv_has_limits test "$(awk -F, '{ print NF }' limits.csv | sort -u | wc -l)" -eq 1
+for collective in broadcast barrier; do
+	# shellcheck disable=SC2086
+	ranks 2 $quick --limits --collective $collective --max 4K --budget 0.1
+	verdict "limits_of_${collective}_are_measured" ends_well
+done
+# shellcheck disable=SC2086
+ranks 2 $quick --limits --touch --batch 1 --in-place --sizes 64K --budget 0.1
+verdict limits_of_touched_memory_are_measured ends_well
 
 if command -v gnuplot >/dev/null; then
 	# shellcheck disable=SC2086
