@@ -11,6 +11,7 @@
 #include "bootstrap/cpus.h"
 #include "bootstrap/exchange.h"
 #include "bootstrap/topology.h"
+#include "bootstrap/tuning.h"
 #include "coll/comm.h"
 #include "transport/setup.h"
 
@@ -24,6 +25,7 @@ _Static_assert(sizeof(struct shm_address) <= EXCHANGE_ADDRESS, "an introduction 
 struct creation {
 	const struct wring_bootstrap *bootstrap;
 	struct wring_config config;
+	struct tuning tuning;
 	struct transport *transport;
 	struct introduction own, *all;
 	int *host_of_rank, *rank_at;
@@ -88,6 +90,8 @@ static enum wring_status prepare(struct creation *c, const struct wring_config *
 	struct shm_address address;
 	enum wring_status status = config_resolve(&c->config, config, environ, error);
 
+	if (!status)
+		status = tuning_load(&c->tuning, &c->config, error);
 	if (status)
 		return status;
 	if (c->config.qp_timeout < 0)
@@ -292,6 +296,19 @@ static void discard_comm(struct wring_comm *comm)
 	free(comm);
 }
 
+_Static_assert((int)TUNING_CHOICES <= (int)COLL_WISHES, "every line of a tuning file is a wish");
+
+/* Every name that the tuning file may have is known to coll_prefer: a unit test sees to that. */
+static void hand_over_tuning(const struct tuning *tuning, struct coll *coll)
+{
+	for (size_t i = 0; i < tuning->n; i++) {
+		const struct tuning_choice *choice = &tuning->choices[i];
+
+		(void)coll_prefer(coll, choice->collective, choice->algorithm, choice->above,
+				  choice->bytes);
+	}
+}
+
 static enum wring_status make_comm(struct creation *c, struct wring_error *error)
 {
 	struct transport *transport = c->transport;
@@ -305,6 +322,8 @@ static enum wring_status make_comm(struct creation *c, struct wring_error *error
 	made->transport = transport;
 	c->comm = made;
 	status = coll_open(&made->coll, transport, made, error);
+	if (!status)
+		hand_over_tuning(&c->tuning, made->coll);
 	if (!status)
 		status = engine_start(&made->engine, made->coll,
 				      transport->config.progress == WRING_PROGRESS_THREAD, error);

@@ -24,6 +24,15 @@ struct wring_request;
 enum wring_status coll_open(struct coll **coll, struct transport *transport, void *owner,
 			    struct wring_error *error);
 
+/*
+ * A wish for the choice of algorithms: collective ("allreduce") of vectors of at most bytes, or above
+ * of more than bytes, by algorithm ("ring"), where that can be used; wishes count in the order made.
+ * Before the first call, alike on all ranks. False: unknown names, or too many wishes.
+ */
+enum { COLL_WISHES = 32 };
+bool coll_prefer(struct coll *coll, const char *collective, const char *algorithm, bool above,
+		 uint64_t bytes);
+
 /* Drops all requests in flight. NULL is fine. */
 void coll_close(struct coll *coll);
 

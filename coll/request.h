@@ -119,6 +119,13 @@ struct wring_request {
 	struct reached *reached; /* direct: by places after this one */
 };
 
+/* See coll_prefer. */
+struct wish {
+	const struct candidate *candidate;
+	bool above;
+	uint64_t bytes;
+};
+
 struct coll {
 	struct transport *transport;
 	void *owner;
@@ -131,6 +138,8 @@ struct coll {
 	struct buffers *readies;	    /* direct: by ring position */
 	int rank, size, position;
 	struct idle look; /* of coll_look */
+	struct wish wishes[COLL_WISHES];
+	int n_wishes;
 };
 
 #define SCRATCH_BYTES 65536 /* the largest eager_bytes */

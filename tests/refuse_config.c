@@ -116,6 +116,8 @@ static const struct bad_setting variables[] = {
 	{"a_variable_nothing_like_ours", "WRING_X", "1", "WRING_X", NULL},
 	{"WRING_TUNING_that_does_not_exist", "WRING_TUNING", "/nonexistent/tuning",
 	 "/nonexistent/tuning", NULL},
+	{"WRING_TUNING_that_is_another_file", "WRING_TUNING", "/proc/self/status",
+	 "/proc/self/status:1: the first word is \"Name:\"", "segment_bytes|eager_bytes"},
 	{"WRING_TRACE_that_cannot_be_written", "WRING_TRACE", "/nonexistent/trace",
 	 "/nonexistent/trace", NULL},
 };

@@ -1,0 +1,34 @@
+/* tuning.h: the tuning file: settings, and which algorithm is wanted from which size on. */
+#ifndef TUNING_H
+#define TUNING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wring.h"
+
+enum { TUNING_CHOICES = 32, TUNING_BYTES = 16384 };
+
+/* "allreduce <= 1984 oneshot"; the words stand in the program, not in the file. */
+struct tuning_choice {
+	const char *collective, *algorithm;
+	bool above; /* vectors of more than bytes; else of at most bytes */
+	uint64_t bytes;
+};
+
+struct tuning {
+	struct tuning_choice choices[TUNING_CHOICES]; /* the first that fits counts */
+	size_t n;
+};
+
+/*
+ * Read the file that config->tuning names, if any. Its settings go into *config, but for those that
+ * the program or the environment has set. INVALID: it cannot be read (native holds errno), or has a
+ * line that is none: the text has file, line, value and what is allowed. *tuning and *config are
+ * written only on success.
+ */
+enum wring_status tuning_load(struct tuning *tuning, struct wring_config *config,
+			      struct wring_error *error);
+
+#endif
