@@ -247,6 +247,10 @@ static const struct option table[] = {
 	 "instead of a table: how much of an all-reduce (16 MiB,\n"
 	 "or --sizes) hides behind a computation, beside MPI",
 	 offsetof(struct options, overlap)},
+	{"tune", NULL, NULL,
+	 "instead of a table: print a tuning file for this\n"
+	 "machine and these ranks, for WRING_TUNING to load",
+	 offsetof(struct options, tune)},
 	{"json", "FILE", set_json, "write everything there, as JSON", 0},
 	{"csv", "FILE", set_csv, "write one line for each size", 0},
 	{"plot", "FILE.svg", set_plot, "draw time and bandwidth over size (needs gnuplot)", 0},

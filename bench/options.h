@@ -15,7 +15,7 @@ enum buffer_kind { BUFFERS_ALLOC, BUFFERS_MALLOC, BUFFERS_REGISTER };
 enum { MAX_SIZES = 256 };
 
 /* What is measured: a table over sizes, or something of its own. */
-enum mode { MODE_SIZES, MODE_GRADIENTS, MODE_OVERLAP };
+enum mode { MODE_SIZES, MODE_GRADIENTS, MODE_OVERLAP, MODE_TUNE };
 
 struct options {
 	enum collective collective;
@@ -24,7 +24,7 @@ struct options {
 	enum buffer_kind buffers;
 	int root;
 	bool rotate_root, in_place, nonblocking, touch, check, compare, limits;
-	bool gradients, overlap; /* as given; mode is what they come to */
+	bool gradients, overlap, tune; /* as given; mode is what they come to */
 	bool help, version;
 	enum mode mode;
 

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdint.h>
 
-enum { OVERLAP_BYTES = 16 << 20 };
+enum { OVERLAP_BYTES = 16 << 20, TUNE_BYTES = 8 << 20 };
 
 static int check_multiple(const char *option, size_t bytes, size_t width,
 			  struct complaint *complaint)
@@ -59,6 +59,8 @@ static int settle_sizes(struct options *options, struct complaint *complaint)
 		return settle_one_size(options, 0);
 	if (options->mode == MODE_GRADIENTS)
 		return settle_one_size(options, gradients_room(width));
+	if (options->mode == MODE_TUNE)
+		return settle_one_size(options, TUNE_BYTES);
 	if (options->mode == MODE_OVERLAP && !options->sizes_count)
 		return settle_one_size(options, OVERLAP_BYTES);
 	if (!options->sizes_count)
@@ -144,6 +146,9 @@ int options_check_ranks(const struct options *options, int size, struct complain
 	if (options->limits && size == 1)
 		return complaint_set(complaint, "--limits: a single rank has nobody to reach; "
 						"leave it out");
+	if (options->tune && size == 1)
+		return complaint_set(complaint, "--tune: a single rank has no choice; give more "
+						"ranks");
 	if (options->root < size)
 		return 0;
 	return complaint_set(complaint, "--root %d: there are only ranks 0 to %d", options->root,

@@ -138,6 +138,8 @@ static void put_measured(struct json *json, const struct run *run)
 	case MODE_OVERLAP:
 		report_json_overlap(json, run);
 		break;
+	case MODE_TUNE:
+		break; /* its table is a file of its own */
 	}
 }
 

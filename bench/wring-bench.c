@@ -5,6 +5,7 @@
 #include "deadline.h"
 #include "report.h"
 #include "run.h"
+#include "tune.h"
 
 #include <wring-mpi.h>
 #include <wring.h>
@@ -145,7 +146,9 @@ static int measure_overlap(struct run *run, struct work *work)
 
 static int measure_mode(struct run *run, struct work *work)
 {
-	if (run->rank == 0)
+	struct complaint complaint = {""};
+
+	if (run->rank == 0 && run->options.mode != MODE_TUNE)
 		report_heading(run);
 	switch (run->options.mode) {
 	case MODE_SIZES:
@@ -154,6 +157,8 @@ static int measure_mode(struct run *run, struct work *work)
 		return measure_gradients(run, work);
 	case MODE_OVERLAP:
 		return measure_overlap(run, work);
+	case MODE_TUNE:
+		return tune(run, &complaint);
 	}
 	return -1;
 }

@@ -122,6 +122,12 @@ refuses overlap_without_waiting_apart '--nonblocking: does not go with --overlap
 refuses limits_of_a_single_rank '--limits: a single rank' --limits
 refuses limits_of_gradients '--limits: does not go with --gradients' --limits --gradients
 refuses limits_of_overlap '--limits: does not go with --overlap' --limits --overlap
+refuses tuning_beside_mpi '--compare: does not go with --tune' --tune --compare mpi
+refuses tuning_as_json '--json: does not go with --tune' --tune --json a.json
+refuses tuning_of_chosen_sizes '--sizes: does not go with --tune' --tune --sizes 4
+refuses tuning_with_a_tuning_file '--set tuning: does not go with --tune' --tune --set tuning=a
+refuses tuning_of_a_given_segment '--set segment_bytes: does not go' --tune --set segment_bytes=4096
+refuses tuning_of_a_single_rank '--tune: a single rank' --tune
 refuses empty_file_name "--json ''" --json ''
 
 refuses more_than_there_is_memory 'are available on this host' --sizes 1T
@@ -160,7 +166,7 @@ verdict refuses_ranks_with_different_options refused 'rank 1 has other options'
 # ---- help and version ----------------------------------------------------------------------------
 
 alone --help
-verdict help_shows_every_option test "$status" -eq 0 -a "$(grep -c '^  --' stdout)" -ge 30
+verdict help_shows_every_option test "$status" -eq 0 -a "$(grep -c '^  --' stdout)" -ge 31
 verdict help_fits_on_a_terminal test -z "$(awk 'length > 90' stdout)"
 alone --version
 verdict version_names_both_libraries test "$status" -eq 0 -a "$(wc -l <stdout)" -eq 2
@@ -246,6 +252,17 @@ done
 # shellcheck disable=SC2086
 ranks 2 $quick --limits --touch --batch 1 --in-place --sizes 64K --budget 0.1
 verdict limits_of_touched_memory_are_measured ends_well
+
+# shellcheck disable=SC2086
+ranks 2 $once --tune
+verdict tunes_itself ends_well
+mv stdout a.tuning
+verdict tuning_chooses_for_every_size grep -qE '^allreduce > [0-9]+ (direct|ring)$' a.tuning
+export WRING_TUNING=$work/a.tuning
+# shellcheck disable=SC2086
+ranks 2 $quick --check --sizes 0,4,1K,96K
+verdict tuning_can_be_loaded ends_well
+unset WRING_TUNING
 
 if command -v gnuplot >/dev/null; then
 	# shellcheck disable=SC2086
