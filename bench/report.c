@@ -49,6 +49,17 @@ static void print_what(const struct run *run)
 	       hosts == 1 ? "" : "s");
 }
 
+/* The formula is that of the manual. */
+static void print_startup(const struct run *run)
+{
+	const struct startup *startup = &run->startup;
+
+	printf("wring_comm_create: %.1f ms; transport memory of a rank: %.2f MiB = 4 KiB + for "
+	       "each "
+	       "peer slots x (64 B + slot) + 1.1 KiB\n\n",
+	       startup->seconds * 1e3, (double)startup->memory / (1 << 20));
+}
+
 void report_heading(const struct run *run)
 {
 	const struct machine *machine = &run->machine;
@@ -57,7 +68,8 @@ void report_heading(const struct run *run)
 	printf("%s, %ld core%s, %s, %s\n", machine->cpu, machine->cores,
 	       machine->cores == 1 ? "" : "s", machine->kernel, machine->date);
 	print_what(run);
-	printf("malloc: %s\n\n", buffers_malloc_note());
+	printf("malloc: %s\n", buffers_malloc_note());
+	print_startup(run);
 	paths_print(run->paths, run->size);
 	fflush(stdout);
 }

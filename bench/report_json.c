@@ -50,6 +50,12 @@ static void put_options(struct json *json, const struct options *options)
 	json_close(json, '}');
 }
 
+static void put_startup(struct json *json, const struct startup *startup)
+{
+	json_real(json, "comm_create_ms", startup->seconds * 1e3);
+	json_integer(json, "transport_memory_bytes", (long long)startup->memory);
+}
+
 static void put_rank(struct json *json, const struct path_row *row, int rank)
 {
 	json_open(json, NULL, '{');
@@ -149,6 +155,7 @@ static void put_run(struct json *json, const struct run *run)
 	put_machine(json, &run->machine);
 	put_command(json, run);
 	put_options(json, &run->options);
+	put_startup(json, &run->startup);
 	json_open(json, "ranks", '[');
 	for (int i = 0; i < run->size; i++)
 		put_rank(json, &run->paths[i], i);

@@ -11,6 +11,7 @@
 #include "options.h"
 #include "overlap.h"
 #include "paths.h"
+#include "startup.h"
 
 struct run {
 	struct options options;
@@ -19,6 +20,7 @@ struct run {
 	struct launch launch;
 	int rank, size;
 	struct machine machine;
+	struct startup startup;
 	struct path_row *paths; /* size of them, on rank 0 only */
 	bool finished;		/* everything was measured */
 	size_t results_count;

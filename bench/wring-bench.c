@@ -5,6 +5,7 @@
 #include "deadline.h"
 #include "report.h"
 #include "run.h"
+#include "timer.h"
 #include "tune.h"
 
 #include <wring-mpi.h>
@@ -69,14 +70,21 @@ static int refuse(struct run *run, struct complaint *complaint)
 	return complaint_agree(complaint);
 }
 
-static int connect_ranks(const struct run *run, struct wring_comm **comm)
+static int connect_ranks(struct run *run, struct wring_comm **comm)
 {
 	struct complaint complaint = {""};
 	struct wring_error error = {.status = WRING_OK};
 
+	struct startup_maps before;
+	double began;
+
 	deadline_phase("wring_comm_create", 0);
+	startup_read_maps(&before);
+	MPI_Barrier(MPI_COMM_WORLD);
+	began = timer_now();
 	if (wring_comm_create_mpi(MPI_COMM_WORLD, &run->options.config, comm, &error) != WRING_OK)
 		complaint_set(&complaint, "%s", error.text);
+	startup_note(&run->startup, began, &before);
 	return complaint_agree(&complaint) ? -1 : 0;
 }
 

@@ -184,6 +184,7 @@ ranks 2 $quick --transport shm --compare mpi --check --sizes 0,4,1K,96K \
 	--json 'a "quoted".json' --csv a.csv
 verdict compares_and_checks ends_well
 verdict table_of_ranks_shows_the_peers grep -qE '^1 .*shm: 0' stdout
+verdict creation_is_timed_and_weighed grep -qE '^wring_comm_create: [0-9.]+ ms; .* [0-9.]+ MiB' stdout
 verdict nothing_is_wrong grep -q '^checked: 0 elements wrong' stdout
 verdict ratio_is_summed_up grep -q '^geometric mean ratio (4 KiB - 96 KiB\|96 KiB - 96 KiB): ' stdout
 verdict csv_has_a_line_for_each_size test "$(wc -l <a.csv)" -eq 5
