@@ -133,14 +133,22 @@ enum wring_status coll_start(struct coll *coll, const struct call *call,
 	return WRING_OK;
 }
 
+/* With a thousand requests in flight, only so many can have found slots on any link. */
+#define MOST_AT_WORK 8
+
 void coll_progress(struct coll *coll)
 {
 	struct wring_request *request;
+	int at_work = 0;
 
 	transport_poll(coll->transport);
-	for (request = coll->first; request; request = request->next)
-		if (!request->done && request->algorithm->progress(request))
+	for (request = coll->first; request && at_work < MOST_AT_WORK; request = request->next) {
+		if (request->done)
+			continue;
+		at_work++;
+		if (request->algorithm->progress(request))
 			finish(request);
+	}
 }
 
 /* Requests complete in the order started: this one and all before it must have ended. */
