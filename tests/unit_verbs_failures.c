@@ -84,6 +84,7 @@ static void assert_well(int rank)
 static void each_status_is_told_in_words(void **state)
 {
 	char number[32];
+	int culprit;
 
 	(void)state;
 	for (int status = IBV_WC_LOC_LEN_ERR; status <= IBV_WC_TM_ERR; status++) {
@@ -95,12 +96,13 @@ static void each_status_is_told_in_words(void **state)
 		send_one(left);
 		poll_both();
 		(void)snprintf(number, sizeof(number), "(status %d, vendor 0x81)", status);
+		culprit = status == IBV_WC_LOC_QP_OP_ERR ? 0 : 1;
 		assert_failed(0,
 			      status == IBV_WC_RETRY_EXC_ERR ? WRING_ERR_PEER : WRING_ERR_TRANSPORT,
-			      1, number);
-		assert_failed(0, pair.ends[0].transport.error.status, 1,
+			      culprit, number);
+		assert_failed(0, pair.ends[0].transport.error.status, culprit,
 			      ibv_wc_status_str((enum ibv_wc_status)status));
-		assert_failed(0, pair.ends[0].transport.error.status, 1,
+		assert_failed(0, pair.ends[0].transport.error.status, culprit,
 			      "fake0 port 1, link to rank 1: send completion: ");
 		assert_int_equal(pair.ends[0].transport.error.native, status);
 	}
@@ -125,6 +127,16 @@ static void bad_completion_without_the_gid_says_so(void **state)
 	send_one(left);
 	poll_both();
 	assert_failed(0, WRING_ERR_TRANSPORT, 0, "; the GID of rank 0 (index 1) is gone");
+}
+
+/* A driver that cannot send knows it before the port's state has changed. */
+static void bad_completion_of_the_own_end_blames_the_own_port(void **state)
+{
+	(void)state;
+	fake.next_status = IBV_WC_LOC_QP_OP_ERR;
+	send_one(left);
+	poll_both();
+	assert_failed(0, WRING_ERR_TRANSPORT, 0, "; the port of rank 0 may be down: ip link set");
 }
 
 static void first_bad_completion_is_kept(void **state)
@@ -202,7 +214,7 @@ static void queue_pair_broken_underneath_is_told(void **state)
 	poll_both();
 	assert_well(0); /* the cause may still come */
 	verbs_watch(verbs_of(0));
-	assert_failed(0, WRING_ERR_TRANSPORT, -1, "the queue pair was moved to ERROR");
+	assert_failed(0, WRING_ERR_TRANSPORT, 1, "the queue pair was moved to ERROR");
 }
 
 static void own_closing_is_no_failure(void **state)
@@ -228,7 +240,7 @@ static void failed_post_send_is_told(void **state)
 	(void)state;
 	fail_next_call();
 	send_one(left);
-	assert_failed(0, WRING_ERR_TRANSPORT, -1,
+	assert_failed(0, WRING_ERR_TRANSPORT, 1,
 		      "link to rank 1: ibv_post_send: Input/output error");
 }
 
@@ -237,7 +249,7 @@ static void failed_poll_is_told(void **state)
 	(void)state;
 	fail_next_call();
 	verbs_poll(verbs_of(0));
-	assert_failed(0, WRING_ERR_TRANSPORT, -1, "fake0 port 1: ibv_poll_cq returned -1");
+	assert_failed(0, WRING_ERR_TRANSPORT, 0, "fake0 port 1: ibv_poll_cq returned -1");
 }
 
 static void failed_post_recv_is_told(void **state)
@@ -246,7 +258,7 @@ static void failed_post_recv_is_told(void **state)
 	send_one(left);
 	fake.fail_at = fake.calls + 2; /* after ibv_poll_cq */
 	verbs_poll(verbs_of(1));
-	assert_failed(1, WRING_ERR_TRANSPORT, -1, "ibv_post_recv: Input/output error");
+	assert_failed(1, WRING_ERR_TRANSPORT, 0, "ibv_post_recv: Input/output error");
 }
 
 static void failed_arming_is_told(void **state)
@@ -254,7 +266,7 @@ static void failed_arming_is_told(void **state)
 	(void)state;
 	fail_next_call();
 	verbs_arm(verbs_of(0));
-	assert_failed(0, WRING_ERR_TRANSPORT, -1, "ibv_req_notify_cq: Input/output error");
+	assert_failed(0, WRING_ERR_TRANSPORT, 0, "ibv_req_notify_cq: Input/output error");
 }
 
 /* --- notices that cannot be ----------------------------------------------------------------- */
@@ -348,7 +360,7 @@ static void own_gid_that_moved_is_told_with_its_new_index(void **state)
 	gids[3] = gids[1];
 	gids[1].error = ENODATA;
 	raise_event(IBV_EVENT_GID_CHANGE, 1, 0);
-	assert_failed(0, WRING_ERR_TRANSPORT, -1,
+	assert_failed(0, WRING_ERR_TRANSPORT, 0,
 		      "GID ::ffff:10.77.0.1 has moved from index 1 to 3");
 }
 
@@ -428,6 +440,7 @@ int main(void)
 		cmocka_unit_test(each_status_is_told_in_words),
 		cmocka_unit_test(bad_completion_on_a_port_that_is_down_says_so),
 		cmocka_unit_test(bad_completion_without_the_gid_says_so),
+		cmocka_unit_test(bad_completion_of_the_own_end_blames_the_own_port),
 		cmocka_unit_test(first_bad_completion_is_kept),
 		cmocka_unit_test(nothing_is_posted_after_a_failure),
 		cmocka_unit_test(peer_that_left_may_vanish),

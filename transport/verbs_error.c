@@ -74,6 +74,7 @@ void verbs_note(struct verbs *verbs, int peer, int native, const char *format, .
 	va_end(args);
 	write_place(verbs, peer, place, sizeof(place));
 	(void)error_native(error, WRING_ERR_TRANSPORT, native, "%s: %s", place, text);
+	error->rank = peer >= 0 ? peer : verbs->transport->rank;
 }
 
 void verbs_tell(struct verbs *verbs)
@@ -99,8 +100,6 @@ static const char *next_step(enum ibv_wc_status status)
 	case IBV_WC_LOC_PROT_ERR:
 	case IBV_WC_REM_ACCESS_ERR:
 		return "a buffer was unmapped or deregistered while it was in use";
-	case IBV_WC_LOC_QP_OP_ERR:
-		return "the port may be down: ip link, wring-info";
 	case IBV_WC_LOC_LEN_ERR:
 		return "do both ends have the same MTU? wring-info shows it";
 	default:
@@ -108,8 +107,10 @@ static const char *next_step(enum ibv_wc_status status)
 	}
 }
 
-/* What is wrong with the port itself just now; "" if nothing is. */
-static void write_port_fault(const struct verbs *verbs, char *text, size_t len)
+/* What is wrong with the port itself just now; "" if nothing is. A driver that cannot send says so
+ * before the state of its port has changed. */
+static void write_port_fault(const struct verbs *verbs, const struct ibv_wc *wc, char *text,
+			     size_t len)
 {
 	struct ibv_port_attr attr;
 	struct verbs_gid gid;
@@ -125,12 +126,19 @@ static void write_port_fault(const struct verbs *verbs, char *text, size_t len)
 			       *netdev ? netdev : "NETDEV");
 		return;
 	}
-	if (verbs->gid.class == GID_EMPTY)
-		return;
-	verbs_gid_read(verbs->context, verbs->port, verbs->gid.index, &gid);
-	if (memcmp(&gid.value, &verbs->gid.value, sizeof(gid.value)) != 0)
-		(void)snprintf(text, len, "the GID of rank %d (index %d) is gone: ip addr show %s",
-			       verbs->transport->rank, verbs->gid.index, netdev);
+	if (verbs->gid.class != GID_EMPTY) {
+		verbs_gid_read(verbs->context, verbs->port, verbs->gid.index, &gid);
+		if (memcmp(&gid.value, &verbs->gid.value, sizeof(gid.value)) != 0) {
+			(void)snprintf(text, len,
+				       "the GID of rank %d (index %d) is gone: ip addr show %s",
+				       verbs->transport->rank, verbs->gid.index, netdev);
+			return;
+		}
+	}
+	if (wc->status == IBV_WC_LOC_QP_OP_ERR)
+		(void)snprintf(text, len,
+			       "the port of rank %d may be down: ip link set %s up, wring-info",
+			       verbs->transport->rank, *netdev ? netdev : "NETDEV");
 }
 
 void verbs_loss(const struct verbs *verbs, char *text, size_t len)
@@ -150,14 +158,15 @@ void verbs_note_completion(struct verbs_link *vl, const struct ibv_wc *wc)
 
 	if (verbs->error.status)
 		return;
-	write_port_fault(verbs, fault, sizeof(fault));
+	write_port_fault(verbs, wc, fault, sizeof(fault));
 	verbs_loss(verbs, loss, sizeof(loss));
 	verbs_note(verbs, peer, (int)wc->status,
 		   "%s completion: %s (status %d, vendor 0x%x); %s%s%s",
 		   wc->wr_id & ID_RECEIVE ? "receive" : "send", ibv_wc_status_str(wc->status),
 		   (int)wc->status, wc->vendor_err, *fault ? fault : next_step(wc->status),
 		   *loss ? "; " : "", loss);
-	verbs->error.rank = *fault ? verbs->transport->rank : peer;
+	if (*fault)
+		verbs->error.rank = verbs->transport->rank;
 	if (wc->status == IBV_WC_RETRY_EXC_ERR && !*fault)
 		verbs->error.status = WRING_ERR_PEER;
 }

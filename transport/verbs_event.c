@@ -37,14 +37,6 @@ void verbs_acknowledge(struct verbs *verbs)
 
 /* --- async events -------------------------------------------------------------------------- */
 
-/* Whom the error names; the first to be named stays. What befalls the device or its port is put
- * down to the rank that uses it: its peers, who are told the same text, have ports of that name. */
-static void blame(struct verbs *verbs, int rank)
-{
-	if (verbs->error.rank < 0)
-		verbs->error.rank = rank;
-}
-
 static void port_went_down(struct verbs *verbs)
 {
 	int rank = verbs->transport->rank;
@@ -56,7 +48,6 @@ static void port_went_down(struct verbs *verbs)
 			   *netdev ? netdev : "NETDEV");
 	else
 		verbs_note(verbs, -1, 0, "the port of rank %d went down; check its cable", rank);
-	blame(verbs, rank);
 }
 
 /* After a flap the kernel may put the same address at another index. */
@@ -93,7 +84,6 @@ static void gids_changed(struct verbs *verbs)
 			   "GID %s (index %d) of rank %d is gone, it was in use; was its address "
 			   "taken away? ip addr",
 			   text, verbs->gid.index, verbs->transport->rank);
-		blame(verbs, verbs->transport->rank);
 		return;
 	}
 	transport_log(verbs->transport, "%s port %d: the GID table changed; GID %s stays in use",
@@ -110,7 +100,6 @@ static void queue_pair_failed(struct verbs *verbs, const struct ibv_async_event 
 	verbs_note(verbs, link->peer, (int)event->event_type,
 		   "the queue pair failed: %s; dmesg may tell more",
 		   ibv_event_type_str(event->event_type));
-	blame(verbs, link->peer);
 }
 
 static void handle_event(struct verbs *verbs, const struct ibv_async_event *event)
@@ -131,7 +120,6 @@ static void handle_event(struct verbs *verbs, const struct ibv_async_event *even
 		verbs_note(verbs, -1, (int)event->event_type,
 			   "%s of the device of rank %d; dmesg may tell more",
 			   ibv_event_type_str(event->event_type), verbs->transport->rank);
-		blame(verbs, verbs->transport->rank);
 		break;
 	case IBV_EVENT_QP_FATAL:
 	case IBV_EVENT_QP_REQ_ERR:

@@ -68,7 +68,6 @@ static void refuse_notice(struct verbs_link *vl, uint32_t notice, const char *wh
 	verbs_note(vl->verbs, vl->link->peer, 0,
 		   "a notice of kind %u, number %u arrived, %s; do all ranks run the same Wring?",
 		   notice >> NOTICE_KIND_SHIFT, notice_number(notice), why);
-	vl->verbs->error.rank = vl->link->peer;
 }
 
 static void message_arrived(struct verbs_link *vl, uint32_t notice)

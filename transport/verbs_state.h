@@ -212,7 +212,8 @@ enum wring_status verbs_call_failed(const struct verbs *verbs, int peer, const c
 enum wring_status verbs_pin_failed(const struct verbs *verbs, const char *call, int native,
 				   size_t bytes, struct wring_error *error);
 
-/* Keep the first failure seen while completions or events are handled... */
+/* Keep the first failure seen while completions or events are handled; its rank is the peer, or this
+ * rank (peer -1) where device or port are at fault... */
 __attribute__((format(printf, 4, 5))) void verbs_note(struct verbs *verbs, int peer, int native,
 						      const char *format, ...);
 void verbs_note_completion(struct verbs_link *vl, const struct ibv_wc *wc);
