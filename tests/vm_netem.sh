@@ -1,7 +1,7 @@
 #!/bin/bash
 # vm_netem.sh: runs in the first of two virtual machines joined by a virtual wire, from the build
 # directory: the wire loses, repeats, reorders and delays packets, fails for a while or for good.
-#     vm_netem.sh PART...    of: lossy cut
+#     vm_netem.sh PART...    of: lossy cut down
 # Accepted are: all results right, bit for bit; or an error on every rank that names rank, device
 # and port; each in time.
 # shellcheck source=tests/vm_between.sh
@@ -115,26 +115,32 @@ cuts() {
 	run_link cut_for_good_is_named_with_the_loss failed '1 2' cut \
 		', link to rank [01]: send completion: .*loss on this path: completer_retry_err' 0
 	mend
+	check_nothing_left cuts_leave_nothing
+}
+
+# ---- a port that goes down, an address that goes away ---------------------------------------------
+
+# Not in a ring of 2 x 2: there rdma_rxe of both kernels now and then takes its machine down, while the
+# ranks, which have named the port, leave.
+downs() {
 	run_link link_down_here_is_named_here failed '1 2' link_down_here \
-		'rank 0: .*, rank 0, .*the port of rank 0 (went down|is down).* ip link set data0 up' 0
+		'rank 0: .*, rank 0, .*the port of rank 0 (went down|is down|may be down).* ip link set data0 up' 0
 	mend
 	run_link link_down_there_is_named_there failed '1 2' link_down_there \
-		'rank 1: .*, rank 1, .*the port of rank 1 (went down|is down).* ip link set data0 up' 0
-	mend
-	run_link link_down_in_a_mixed_ring_is_named failed '1 1 2 2' link_down_here \
-		'the port of rank [01] (went down|is down)' 0
+		'rank 1: .*, rank 1, .*the port of rank 1 (went down|is down|may be down).* ip link set data0 up' 0
 	mend
 	run_link address_gone_is_named failed '1 2' address_gone_here \
 		'rank 0: .*, rank 0, .*rxe0 port 1.*GID.* of rank 0 .*is gone' 0
 	mend
 	run_link all_is_well_after_the_faults right '1 1 2 2' no_fault '' 1
-	check_nothing_left cuts_leave_nothing
+	check_nothing_left downs_leave_nothing
 }
 
 for part in "$@"; do
 	case $part in
 	lossy) lossy ;;
 	cut) cuts ;;
+	down) downs ;;
 	*) not_ok "vm_netem.sh $part" "no such part" ;;
 	esac
 done
