@@ -21,8 +21,11 @@ netem() { # ARGUMENT...
 no_fault() { :; }
 outage_of_2_s() { netem loss 100% && sleep 2 && netem; }
 cut() { netem loss 100%; }
-link_down_here() { ip link set data0 down; }
-link_down_there() { ssh vm2 ip link set data0 down; }
+
+# Long enough for both ends to give up. Not for good: with packets left in the queue of a netdev that
+# is down, rdma_rxe of 6.12 lets no queue pair be destroyed for 50 s.
+link_down_here() { ip link set data0 down && sleep 2.2 && ip link set data0 up; }
+link_down_there() { ssh vm2 "ip link set data0 down && sleep 2.2 && ip link set data0 up"; }
 address_gone_here() { ip addr del 10.77.0.1/24 dev data0; }
 
 mend() {
