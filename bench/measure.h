@@ -3,7 +3,7 @@
 #ifndef MEASURE_H
 #define MEASURE_H
 
-#include "limits.h"
+#include "machine_limits.h"
 #include "stats.h"
 #include "work.h"
 

@@ -5,7 +5,7 @@
 
 #include "gradients.h"
 #include "launch.h"
-#include "limits.h"
+#include "machine_limits.h"
 #include "machine.h"
 #include "measure.h"
 #include "options.h"

@@ -1,4 +1,4 @@
-/* limits.h: what the machine itself allows, measured in the same run, and what follows from it. */
+/* machine_limits.h: what the machine itself allows, measured in the same run, and what follows from it. */
 /* SPDX-License-Identifier: MIT */
 #ifndef LIMITS_H
 #define LIMITS_H
@@ -53,7 +53,7 @@ void limits_close(struct limits_window *window);
 void limits_measure(const struct limits *limits, struct limits_window *window,
 		    const struct work *work, struct limit *limit);
 
-/* --- limits_shared.c ---------------------------------------------------------------------- */
+/* --- machine_limits_shared.c ------------------------------------------------------------------- */
 
 /* Collective, ranks of one host. Zeroed windows are fine for closing. */
 int limits_window_open(struct limits_window *window, const struct work *work, size_t longest,
@@ -65,7 +65,7 @@ void limits_shared_notify(struct limits *limits, struct limits_window *window,
 void limits_shared_bandwidth(struct limits_window *window, const struct work *work, size_t bytes,
 			     struct limit *limit);
 
-/* --- limits_links.c ----------------------------------------------------------------------- */
+/* --- machine_limits_links.c -------------------------------------------------------------------- */
 
 /* Collective: latency and bandwidth of links, by Wring's own barrier and broadcast. */
 int limits_links(struct limits *limits, const struct work *work, struct complaint *complaint);

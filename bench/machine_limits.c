@@ -1,6 +1,6 @@
-/* limits.c: what the machine itself allows, as the shortest time of one call. */
+/* machine_limits.c: what the machine itself allows, as the shortest time of one call. */
 /* SPDX-License-Identifier: MIT */
-#include "limits.h"
+#include "machine_limits.h"
 #include "deadline.h"
 
 static bool reached_by_memory(const struct work *work)

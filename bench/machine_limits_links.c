@@ -1,6 +1,6 @@
-/* limits_links.c: latency and bandwidth of links that are no memory, by Wring's own simplest calls. */
+/* machine_limits_links.c: latency and bandwidth of links that are no memory, by Wring's own simplest calls. */
 /* SPDX-License-Identifier: MIT */
-#include "limits.h"
+#include "machine_limits.h"
 #include "timer.h"
 
 /*

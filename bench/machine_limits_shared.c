@@ -1,6 +1,6 @@
-/* limits_shared.c: how fast cores copy, reduce and notify through memory that they share. */
+/* machine_limits_shared.c: how fast cores copy, reduce and notify through memory that they share. */
 /* SPDX-License-Identifier: MIT */
-#include "limits.h"
+#include "machine_limits.h"
 #include "timer.h"
 
 #include <sched.h>
