@@ -26,7 +26,7 @@ bool coll_prefer(struct coll *coll, const char *collective, const char *algorith
 	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
 		const struct candidate *candidate = &candidates[i];
 
-		if (strcmp(collective_name(candidate->collective), collective) != 0 ||
+		if (strcmp(collective_name((int)candidate->collective), collective) != 0 ||
 		    strcmp(candidate->name, algorithm) != 0)
 			continue;
 		if (coll->n_wishes == COLL_WISHES)
