@@ -32,8 +32,8 @@ static void check_options(const struct options *options)
 		must(options->sizes[i] % width == 0 &&
 			     options->sizes[i] <= options_longest(options),
 		     "sizes are whole elements");
-	must(options->factor >= 2 && options->deadline >= 1 && options->root >= 0 &&
-		     options->batch != 0 && options->iterations != 0,
+	must((options->factor >= 2 || options->factor == -1) && options->deadline >= 1 &&
+		     options->root >= 0 && options->batch != 0 && options->iterations != 0,
 	     "numbers lie in their ranges");
 	must(options->budget > 0 && options->budget <= 3600, "the budget lies in its range");
 	must(options_collective_name(options->collective) != NULL, "the collective has a name");
