@@ -36,16 +36,6 @@ refused() { # TEXT...
 	done
 }
 
-verdict() { # NAME COMMAND...
-	local name=$1
-	shift
-	if "$@"; then
-		ok "$name"
-	else
-		not_ok "$name" "$(shown)"
-	fi
-}
-
 refuses() { # NAME TEXT ARGUMENT...
 	local name=$1 text=$2
 	shift 2

@@ -15,16 +15,6 @@ shown() {
 	cat "$work/out" "$work/err"
 }
 
-verdict() { # NAME COMMAND...
-	local name=$1
-	shift
-	if "$@"; then
-		ok "$name"
-	else
-		not_ok "$name" "$(shown)"
-	fi
-}
-
 # Status 2, one line on stderr with the value, nothing on stdout.
 refused() { # TEXT
 	[ "$status" -eq 2 ] && [ "$(wc -l <"$work/err")" -eq 1 ] && [ ! -s "$work/out" ] &&

@@ -26,6 +26,17 @@ check() { # NAME COMMAND...
 	fi
 }
 
+# The command judges what was done before; if it is not content, the script's "shown" tells that.
+verdict() { # NAME COMMAND...
+	local name=$1
+	shift
+	if "$@"; then
+		ok "$name"
+	else
+		not_ok "$name" "$(shown)"
+	fi
+}
+
 # The command finds nothing to print.
 check_silent() { # NAME COMMAND...
 	local name=$1 output
