@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -14,6 +15,13 @@ struct wring_error error;
 struct link *left, *right;
 const struct signature signature = {.operation = 7, .count = 3, .root = -1};
 uint64_t first_message;
+char logged[512];
+
+static void keep_line(void *context, const char *line)
+{
+	(void)context;
+	(void)snprintf(logged, sizeof(logged), "%s", line);
+}
 
 static void start_counters_at(uint64_t n)
 {
@@ -41,7 +49,15 @@ int setup(void **state)
 	pair_make(&pair);
 	left = pair_link(&pair, 0);
 	right = pair_link(&pair, 1);
+	pair.ends[0].transport.config.log = keep_line;
+	logged[0] = '\0';
+	error = (struct wring_error){.status = WRING_OK};
 	return 0;
+}
+
+int setup_connected(void **state)
+{
+	return setup(state) || pair_connect(&pair, &error) != WRING_OK;
 }
 
 int teardown(void **state)

@@ -10,8 +10,12 @@ extern struct link *left, *right;	 /* of rank 0 and of rank 1 */
 extern const struct signature signature; /* of every message */
 extern uint64_t first_message;		 /* where connect_pair starts all counters; 0 after setup */
 
-/* For cmocka: teardown fails if a rule of verbs was broken or an object is left. */
+extern char logged[512]; /* rank 0's last line of the log */
+
+/* For cmocka, without or with a connection; teardown fails if a rule of verbs was broken or an object
+ * is left. */
 int setup(void **state);
+int setup_connected(void **state);
 int teardown(void **state);
 
 void connect_pair(void);

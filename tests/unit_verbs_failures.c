@@ -12,50 +12,11 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "tests/fake_pair.h"
-
-static struct pair pair;
-static struct wring_error error;
-static struct link *left, *right; /* of rank 0 and of rank 1 */
-static const struct signature signature = {.operation = 7, .count = 3, .root = -1};
-static char logged[512];
-
-static void keep_line(void *context, const char *line)
-{
-	(void)context;
-	(void)snprintf(logged, sizeof(logged), "%s", line);
-}
-
-static int setup(void **state)
-{
-	(void)state;
-	fake_reset(2);
-	pair_make(&pair);
-	left = pair_link(&pair, 0);
-	right = pair_link(&pair, 1);
-	pair.ends[0].transport.config.log = keep_line;
-	logged[0] = '\0';
-	return pair_connect(&pair, &error) != WRING_OK;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	pair_close(&pair);
-	if (fake.broken)
-		print_error("rule broken: %s\n", fake.broken_rule);
-	return fake.broken || fake.objects;
-}
+#include "tests/two_links.h"
 
 static struct verbs *verbs_of(int rank)
 {
 	return pair.ends[rank].transport.verbs;
-}
-
-static void poll_both(void)
-{
-	verbs_poll(verbs_of(0));
-	verbs_poll(verbs_of(1));
 }
 
 static void send_one(struct link *link)
@@ -91,7 +52,7 @@ static void each_status_is_told_in_words(void **state)
 		if (status == IBV_WC_WR_FLUSH_ERR)
 			continue;
 		(void)teardown(NULL);
-		assert_int_equal(setup(NULL), 0);
+		assert_int_equal(setup_connected(NULL), 0);
 		fake.next_status = (enum ibv_wc_status)status;
 		send_one(left);
 		poll_both();
@@ -469,7 +430,7 @@ int main(void)
 	};
 
 	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
-		tests[i].setup_func = setup;
+		tests[i].setup_func = setup_connected;
 		tests[i].teardown_func = teardown;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);

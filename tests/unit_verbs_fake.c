@@ -11,30 +11,9 @@
 #include <errno.h>
 #include <sys/resource.h>
 
-#include "tests/fake_pair.h"
+#include "tests/two_links.h"
 
-static struct pair pair;
-static struct wring_error error;
-
-static int setup(void **state)
-{
-	(void)state;
-	fake_reset(2);
-	pair_make(&pair);
-	error = (struct wring_error){.status = WRING_OK};
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	pair_close(&pair);
-	if (fake.broken)
-		print_error("rule broken: %s\n", fake.broken_rule);
-	return fake.broken || fake.objects;
-}
-
-static void assert_text(const char *part)
+static void assert_error_text(const char *part)
 {
 	if (!strstr(error.text, part))
 		fail_msg("\"%s\" does not say \"%s\"", error.text, part);
@@ -44,7 +23,7 @@ static void refuses(enum wring_status status, const char *part)
 {
 	assert_int_equal(pair_connect(&pair, &error), status);
 	assert_int_equal(error.status, status);
-	assert_text(part);
+	assert_error_text(part);
 }
 
 /* --- which GID ----------------------------------------------------------------------------- */
@@ -129,7 +108,7 @@ static void gid_index_that_fits_no_device_is_invalid(void **state)
 	config->gid_index = 7;
 	assert_int_equal(verbs_candidates(config, candidates, 4), 2);
 	assert_int_equal(verbs_no_device(config, candidates, 2, &error), WRING_ERR_INVALID);
-	assert_text("gid_index 7 of fake0 port 1 is empty");
+	assert_error_text("gid_index 7 of fake0 port 1 is empty");
 }
 
 static void port_without_gid_is_refused(void **state)
@@ -252,7 +231,7 @@ static void queue_pair_that_never_fits_is_told(void **state)
 	(void)state;
 	fake.devices[0].largest_qp = PAIR_SLOTS;
 	refuses(WRING_ERR_NOMEM, "ibv_create_qp for rank 1 with 9 sends and 14 receives");
-	assert_text("RLIMIT_MEMLOCK");
+	assert_error_text("RLIMIT_MEMLOCK");
 }
 
 static void max_cqe_is_told(void **state)
@@ -287,7 +266,7 @@ static void memlock_is_compared(void **state)
 	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &small), 0);
 	fake.devices[0].mr_error = ENOMEM;
 	refuses(WRING_ERR_NOMEM, "RLIMIT_MEMLOCK is 65536 bytes");
-	assert_text("ibv_reg_mr of the arena of 32768 bytes");
+	assert_error_text("ibv_reg_mr of the arena of 32768 bytes");
 	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &before), 0);
 }
 
@@ -366,7 +345,7 @@ static void no_device_at_all_is_told(void **state)
 	fake.n_devices = 0;
 	assert_int_equal(verbs_candidates(config, candidates, 4), 0);
 	assert_int_equal(verbs_no_device(config, candidates, 0, &error), WRING_ERR_NO_DEVICE);
-	assert_text("rdma link add rxe0 type rxe");
+	assert_error_text("rdma link add rxe0 type rxe");
 }
 
 static void unknown_port_is_told(void **state)
@@ -418,8 +397,8 @@ static void every_call_that_fails_is_named_and_nothing_leaks(void **state)
 			break;
 		assert_int_equal(status, error.status);
 		assert_true(status == WRING_ERR_TRANSPORT || status == WRING_ERR_NO_DEVICE);
-		assert_text(fake.failed_call);
-		assert_text("Input/output error");
+		assert_error_text(fake.failed_call);
+		assert_error_text("Input/output error");
 		pair_close(&pair);
 		assert_int_equal(fake.objects, 0);
 		pair_make(&pair);

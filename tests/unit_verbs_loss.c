@@ -12,38 +12,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "tests/fake_pair.h"
-
-static struct pair pair;
-static struct link *left; /* of rank 0 */
-static char logged[512];
-
-static void keep_line(void *context, const char *line)
-{
-	(void)context;
-	(void)snprintf(logged, sizeof(logged), "%s", line);
-}
-
-static int setup(void **state)
-{
-	struct wring_error error;
-
-	(void)state;
-	fake_reset(2);
-	pair_make(&pair);
-	left = pair_link(&pair, 0);
-	pair.ends[0].transport.config.log = keep_line;
-	return pair_connect(&pair, &error) != WRING_OK;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	pair_close(&pair);
-	if (fake.broken)
-		print_error("rule broken: %s\n", fake.broken_rule);
-	return fake.broken || fake.objects;
-}
+#include "tests/two_links.h"
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *ftw)
 {
@@ -117,10 +86,10 @@ static void loss_is_told_with_a_failed_completion(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(loss_is_told_while_waiting_and_at_the_end, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(loss_is_told_with_a_failed_completion, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(loss_is_told_while_waiting_and_at_the_end,
+						setup_connected, teardown),
+		cmocka_unit_test_setup_teardown(loss_is_told_with_a_failed_completion,
+						setup_connected, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
