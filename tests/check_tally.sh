@@ -1,5 +1,6 @@
 #!/bin/bash
-# check_tally.sh: tally.awk counts what passed, failed, crashed or never came.
+# check_tally.sh: tally.awk counts what passed, failed, crashed or never came; failures.awk shows
+# what failed, and why.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/tap.sh"
 
@@ -18,4 +19,18 @@ counts tally_counts_a_cmocka_failure_once '0 1 0' \
 counts tally_counts_a_crash_as_failed '1 1 0' '[ RUN      ] a\n[       OK ] a\n[ RUN      ] b\n'
 counts tally_counts_a_cmocka_skip '0 0 1' '[ RUN      ] a\n[  SKIPPED ] a\n[  SKIPPED ] 1 test(s), listed below:\n[  SKIPPED ] a\n'
 counts tally_counts_nothing_in_nothing '0 0 0' ''
+
+shows() { # NAME EXPECTED OUTPUT
+	local got
+	got=$(printf '%b' "$3" | awk -f "$srcdir/tests/failures.awk")
+	check "$1" test "$got" = "$(printf '%b' "$2")"
+}
+
+shows failures_of_tap_with_what_was_said 'not ok 2 - b\n# why' \
+	'# before\nok 1 - a\n# of a\nnot ok 2 - b\nok 3 - c\n# why\n'
+shows failures_after_a_name 'x/y: not ok 1 - b\nx/y: # why' 'x/y: not ok 1 - b\nx/y: # why\nx/y: ok 2 - c\n'
+shows failures_of_cmocka '[  ERROR   ] --- 1 != 2\n[   LINE   ] --- a.c:3: error\n[  FAILED  ] a' \
+	'[ RUN      ] a\n[  ERROR   ] --- 1 != 2\n[   LINE   ] --- a.c:3: error\n[  FAILED  ] a\n[ RUN      ] b\n'
+shows failures_of_a_compiler 'a.c:1:2: error: no' 'gcc -c a.c\na.c:1:2: error: no\n'
+shows failures_where_there_are_none '' '# all\nok 1 - error: a\n[       OK ] b\n'
 finish

@@ -63,7 +63,7 @@ count_log() { # LOG RESULT WHAT
 	*) [ "$failed" -gt 0 ] || failed=1 ;;
 	esac
 	record "$passed" "$failed" "$skipped" "$3"
-	[ "$failed" -eq 0 ] || sed "s,^,$3: ," "$1"
+	[ "$failed" -eq 0 ]
 }
 
 count_script() { # SCRIPT ARGUMENT...
@@ -71,19 +71,20 @@ count_script() { # SCRIPT ARGUMENT...
 	log=$logs/$(basename "$1" .sh)$(printf -- -%s "${@:2}" | tr -c 'a-z0-9\n' -).out
 	echo "==== $*"
 	bash "$@" 2>&1 | tee "$log" || result=FAIL
-	count_log "$log" $result "$1"
+	count_log "$log" $result "$1" || true
 }
 
 # make TARGET runs tests; every one of them left a .log and a .trs.
 count_make() { # BUILD TARGET ARGUMENT...
-	local build=$1 trs status=0
+	local build=$1 trs log name status=0
 	shift
 	echo "==== make -C $build $*"
 	find "$build" -name '*.trs' -delete
 	make -C "$build" "$@" || status=$?
 	while read -r trs; do
-		count_log "${trs%.trs}.log" "$(sed -n 's/^:global-test-result: *//p' "$trs")" \
-			"${build##*/}/$(realpath --relative-to="$build" "${trs%.trs}")"
+		log=${trs%.trs}.log name=${build##*/}/$(realpath --relative-to="$build" "${trs%.trs}")
+		count_log "$log" "$(sed -n 's/^:global-test-result: *//p' "$trs")" "$name" ||
+			sed "s,^,$name: ," "$log"
 	done < <(find "$build" -name '*.trs' | sort)
 	if [ $status -ne 0 ] && ! awk '$2 > 0 { found = 1 } END { exit !found }' "$results"; then
 		record 0 1 0 "make $*"
@@ -224,8 +225,7 @@ run_part() { # NAME MINUTES WHAT
 		record 0 1 0 "$name (exit status $status)"
 	awk '$2 > 0 { sub(/^[0-9]+ /, ""); sub(/ [0-9]+/, " failed:"); print "   " $0 }' "$results"
 	if awk '{ failed += $2 } END { exit !failed }' "$results"; then
-		grep -E '^(.*: )?(not ok|# |\[  FAILED  \]|\[   LINE   \]|.*(error|Error|ERROR|warning|undefined)[: ])' \
-			"$logs/$name.log" | tail -n 40 | sed 's/^/   | /'
+		awk -f tests/failures.awk "$logs/$name.log" | head -n 60 | sed 's/^/   | /'
 	fi
 	awk -v s=$((SECONDS - begin)) '
 	{ passed += $1; failed += $2; skipped += $3 }
