@@ -118,7 +118,7 @@ part_packages() {
 
 part_gcc() {
 	step 'gcc builds without a warning' build gcc CC=gcc --enable-werror &&
-		step 'gcc builds without MPI' build no-mpi CC=gcc --enable-werror --without-mpi
+		step 'gcc builds without MPI' build no-mpi CC=gcc --enable-werror --disable-static --without-mpi
 }
 
 part_check() {
@@ -132,7 +132,7 @@ part_spread() {
 }
 
 part_clang() {
-	step 'clang builds without a warning' build clang CC=clang --enable-werror
+	step 'clang builds without a warning' build clang CC=clang --enable-werror --disable-static
 }
 
 # verbs and hwloc headers of this machine serve: they are the same for every Linux.
@@ -160,7 +160,7 @@ part_distcheck() {
 }
 
 part_sanitize() {
-	step 'ASan and UBSan build' build sanitize --enable-sanitizer=address,undefined --enable-werror &&
+	step 'ASan and UBSan build' build sanitize --enable-sanitizer=address,undefined --enable-werror --disable-static &&
 		count_make "$top/build-sanitize" check-shm &&
 		(srcdir=$top && . tests/environment.sh &&
 			programs=build-sanitize/tests count_script tests/chaos.sh --seeds 1..20)
