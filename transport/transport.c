@@ -291,18 +291,30 @@ enum wring_status transport_connect(struct transport *transport, int peer,
 	return verbs_link_connect(link, &offer->verbs_address, &offer->verbs, error);
 }
 
-/* An operation of crowded ranks takes tens of microseconds over shared memory, most of a
- * millisecond over a network whose driver wants the same CPUs: who sleeps before pays for it. */
+/* Until every rank of a CPU has had its turn nothing can move: who sleeps before makes all others ring
+ * its doorbell. Over a network whose driver wants the same CPUs, a call takes most of a millisecond. */
 #define YIELD_NS	 ((uint64_t)200 * 1000)
+#define YIELD_RANK_NS	 ((uint64_t)50 * 1000)
 #define YIELD_NETWORK_NS ((uint64_t)2000 * 1000)
+
+static uint64_t patience(const struct transport *transport, int ranks_per_cpu)
+{
+	uint64_t ns = YIELD_NS;
+
+	if (transport->config.wait != WRING_WAIT_AUTO)
+		return ns;
+	if (transport->network)
+		ns = YIELD_NETWORK_NS;
+	if (ns < YIELD_RANK_NS * (uint64_t)ranks_per_cpu)
+		ns = YIELD_RANK_NS * (uint64_t)ranks_per_cpu;
+	return ns;
+}
 
 void transport_set_wait(struct transport *transport, int host_peers, int cpus)
 {
 	int wait = transport->config.wait;
-	bool patient = wait == WRING_WAIT_AUTO && transport->network;
 
-	transport->yield_ns = patient ? YIELD_NETWORK_NS : YIELD_NS;
-
+	transport->yield_ns = patience(transport, cpus > 0 ? host_peers / cpus : host_peers);
 	transport->crowded = host_peers > cpus;
 	transport->spins = wait == WRING_WAIT_SPIN;
 	transport->may_sleep =
