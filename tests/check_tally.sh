@@ -4,11 +4,12 @@
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/tap.sh"
 
-counts() { # NAME EXPECTED OUTPUT
-	local got
-	got=$(printf '%b' "$3" | awk -f "$srcdir/tests/tally.awk")
-	check "$1" test "$got" = "$2"
+says() { # SCRIPT NAME EXPECTED OUTPUT
+	check "$2" test "$(printf '%b' "$4" | awk -f "$srcdir/tests/$1")" = "$(printf '%b' "$3")"
 }
+
+counts() { says tally.awk "$@"; }
+shows() { says failures.awk "$@"; }
 
 counts tally_counts_tap '2 1 1' 'ok 1 - a\nok 2 - b\nnot ok 3 - c\nok 4 - d # SKIP no tool\n1..4\n'
 counts tally_ignores_other_lines '1 0 0' 'okay\n# ok\nok 1\n not ok\nnot okay\n'
@@ -19,12 +20,6 @@ counts tally_counts_a_cmocka_failure_once '0 1 0' \
 counts tally_counts_a_crash_as_failed '1 1 0' '[ RUN      ] a\n[       OK ] a\n[ RUN      ] b\n'
 counts tally_counts_a_cmocka_skip '0 0 1' '[ RUN      ] a\n[  SKIPPED ] a\n[  SKIPPED ] 1 test(s), listed below:\n[  SKIPPED ] a\n'
 counts tally_counts_nothing_in_nothing '0 0 0' ''
-
-shows() { # NAME EXPECTED OUTPUT
-	local got
-	got=$(printf '%b' "$3" | awk -f "$srcdir/tests/failures.awk")
-	check "$1" test "$got" = "$(printf '%b' "$2")"
-}
 
 shows failures_of_tap_with_what_was_said 'not ok 2 - b\n# why' \
 	'# before\nok 1 - a\n# of a\nnot ok 2 - b\nok 3 - c\n# why\n'

@@ -41,6 +41,10 @@ record() { # PASSED FAILED SKIPPED WHAT
 	echo "$*" >>"$results"
 }
 
+has_failures() {
+	awk '$2 > 0 { found = 1 } END { exit !found }' "$results"
+}
+
 step() { # WHAT COMMAND...
 	local what=$1
 	shift
@@ -53,7 +57,8 @@ step() { # WHAT COMMAND...
 	fi
 }
 
-# A program's output in a log. A failure that no line tells of counts as one.
+# A program's output in a log; status 1 if something has failed. A failure that no line tells of
+# counts as one.
 count_log() { # LOG RESULT WHAT
 	local passed failed skipped
 	read -r passed failed skipped < <(awk -f tests/tally.awk "$1")
@@ -71,7 +76,7 @@ count_script() { # SCRIPT ARGUMENT...
 	log=$logs/$(basename "$1" .sh)$(printf -- -%s "${@:2}" | tr -c 'a-z0-9\n' -).out
 	echo "==== $*"
 	bash "$@" 2>&1 | tee "$log" || result=FAIL
-	count_log "$log" $result "$1" || true
+	count_log "$log" $result "$1"
 }
 
 # make TARGET runs tests; every one of them left a .log and a .trs.
@@ -86,7 +91,7 @@ count_make() { # BUILD TARGET ARGUMENT...
 		count_log "$log" "$(sed -n 's/^:global-test-result: *//p' "$trs")" "$name" ||
 			sed "s,^,$name: ," "$log"
 	done < <(find "$build" -name '*.trs' | sort)
-	if [ $status -ne 0 ] && ! awk '$2 > 0 { found = 1 } END { exit !found }' "$results"; then
+	if [ $status -ne 0 ] && ! has_failures; then
 		record 0 1 0 "make $*"
 	fi
 }
@@ -221,10 +226,9 @@ run_part() { # NAME MINUTES WHAT
 	timeout -k 10 "$((minutes * 5))m" bash tests/run.sh --inside "$asked" "$name" \
 		>"$logs/$name.log" 2>&1 </dev/null || status=$?
 	case $status in 124 | 137) record 0 1 0 "$name ended within $((minutes * 5)) minutes" ;; esac
-	[ $status -eq 0 ] || awk '$2 > 0 { found = 1 } END { exit !found }' "$results" ||
-		record 0 1 0 "$name (exit status $status)"
+	[ $status -eq 0 ] || has_failures || record 0 1 0 "$name (exit status $status)"
 	awk '$2 > 0 { sub(/^[0-9]+ /, ""); sub(/ [0-9]+/, " failed:"); print "   " $0 }' "$results"
-	if awk '{ failed += $2 } END { exit !failed }' "$results"; then
+	if has_failures; then
 		awk -f tests/failures.awk "$logs/$name.log" | head -n 60 | sed 's/^/   | /'
 	fi
 	awk -v s=$((SECONDS - begin)) '
