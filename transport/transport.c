@@ -291,8 +291,9 @@ enum wring_status transport_connect(struct transport *transport, int peer,
 	return verbs_link_connect(link, &offer->verbs_address, &offer->verbs, error);
 }
 
-/* Until every rank of a CPU has had its turn nothing can move: who sleeps before makes all others ring
- * its doorbell. Over a network whose driver wants the same CPUs, a call takes most of a millisecond. */
+/* Until every rank of a CPU has had its turn nothing can move: who sleeps before makes all others
+ * ring its doorbell. Over a network whose driver wants the same CPUs, a call takes most of a
+ * millisecond. */
 #define YIELD_NS	 ((uint64_t)200 * 1000)
 #define YIELD_RANK_NS	 ((uint64_t)50 * 1000)
 #define YIELD_NETWORK_NS ((uint64_t)2000 * 1000)
