@@ -203,6 +203,67 @@ static void receives_suffice_for_a_rank_that_does_not_look(void **state)
 	assert_int_equal(error_of(1)->status, WRING_OK);
 }
 
+static void assert_waiting(const struct signature *wanted)
+{
+	struct signature seen;
+
+	link_read_waiting(right, &seen);
+	assert_int_equal(seen.operation, wanted->operation);
+	assert_int_equal(seen.count, wanted->count);
+	assert_int_equal(seen.root, wanted->root);
+	assert_int_equal(seen.collective, wanted->collective);
+}
+
+static void a_wait_is_told_beside_the_credits(void **state)
+{
+	const struct signature none = {.operation = 0}, later = {.operation = 8, .collective = 2};
+	const struct fake_qp *qp;
+	uint32_t receives, credits;
+
+	(void)state;
+	connect_pair();
+	qp = fake_qp_of(pair_verbs_link(&pair, 1)->qp->qp_num);
+	receives = qp->receives;
+	credits = link_credits(left);
+	assert_waiting(&none);
+	assert_true(link_tell_waiting(left, &signature));
+	assert_waiting(&signature);
+	assert_true(link_tell_waiting(left, &later));
+	assert_waiting(&later);
+	poll_both();
+	assert_int_equal(qp->receives, receives);
+	assert_int_equal(link_credits(left), credits);
+	exchange(100);
+	assert_waiting(&later);
+}
+
+/* It takes nothing from the messages that credits allow: without room it is for another time. */
+static void a_wait_without_room_is_not_told(void **state)
+{
+	unsigned told = 0;
+
+	(void)state;
+	connect_pair();
+	fake.hold_sends = true;
+	while (told < 1000 && link_tell_waiting(left, &signature))
+		told++;
+	assert_in_range(told, 1, 999);
+	send_all_credits(left);
+	assert_int_equal(error_of(0)->status, WRING_OK);
+	assert_false(link_tell_waiting(left, &signature));
+	fake_release();
+	poll_both();
+	assert_true(link_tell_waiting(left, &signature));
+}
+
+static void a_wait_is_not_told_after_a_failure(void **state)
+{
+	(void)state;
+	connect_pair();
+	pair.ends[0].transport.error.status = WRING_ERR_PEER;
+	assert_false(link_tell_waiting(left, &signature));
+}
+
 int main(void)
 {
 	struct CMUnitTest tests[] = {
@@ -213,6 +274,9 @@ int main(void)
 		cmocka_unit_test(messages_return_credits),
 		cmocka_unit_test(the_later_of_word_and_notice_counts),
 		cmocka_unit_test(sleeping_peers_get_credits_as_notices),
+		cmocka_unit_test(a_wait_is_told_beside_the_credits),
+		cmocka_unit_test(a_wait_without_room_is_not_told),
+		cmocka_unit_test(a_wait_is_not_told_after_a_failure),
 		cmocka_unit_test(counters_wrap),
 		cmocka_unit_test(receives_suffice_for_a_rank_that_does_not_look),
 	};

@@ -12,6 +12,7 @@
 _Static_assert(sizeof(struct line) == LINE_LEN, "a line is one cache line");
 _Static_assert(sizeof(struct reserve_record) % 64 == 0, "reserve slots are whole cache lines");
 _Static_assert(sizeof(struct buffers) <= MESSAGE_INLINE, "ready fits in a line");
+_Static_assert(sizeof(struct signature) == WAITING_WORDS * sizeof(uint64_t), "is made of words");
 
 static size_t slot_stride(const struct area *area)
 {
@@ -21,6 +22,11 @@ static size_t slot_stride(const struct area *area)
 size_t area_credit_at(void)
 {
 	return 0;
+}
+
+size_t area_waiting_at(void)
+{
+	return sizeof(uint64_t);
 }
 
 size_t area_slot_at(const struct area *area, uint32_t slot)
@@ -220,6 +226,24 @@ void link_consume(struct link *link)
 		    link->consumed);
 	if (link->consumed - link->credited >= link->rx.slots / 2)
 		link_flush_credit(link);
+}
+
+bool link_tell_waiting(struct link *link, const struct signature *signature)
+{
+	uint64_t words[WAITING_WORDS] = {0};
+
+	memcpy(words, signature, sizeof(*signature));
+	return !link->transport->error.status && link->ops->waiting(link, words);
+}
+
+void link_read_waiting(const struct link *link, struct signature *signature)
+{
+	const uint64_t *from = (const uint64_t *)(const void *)(link->rx_area + area_waiting_at());
+	uint64_t words[WAITING_WORDS];
+
+	for (int i = 0; i < WAITING_WORDS; i++)
+		words[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+	memcpy(signature, words, sizeof(*signature));
 }
 
 void link_describe(struct link *link, const void *buf, size_t len, struct remote *remote)

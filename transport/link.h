@@ -8,8 +8,9 @@
  * Who owns what
  *
  * The receiver's arena holds, per peer, an *area*: a credit word (written by the peer: how many of
- * our messages it has consumed), slots for the peer's messages, and two reserve slots (abort,
- * leave) that are outside the credits. A slot is one struct line and, behind it, slot_bytes of
+ * our messages it has consumed) with the signature of the operation in which the peer waits for us
+ * behind it, slots for the peer's messages, and two reserve slots (abort, leave). All but the
+ * slots are outside the credits. A slot is one struct line and, behind it, slot_bytes of
  * payload. link.c counts; a back end (shm, verbs) moves bytes:
  *
  *   sent      messages that were handed to the back end            (link.c)
@@ -47,6 +48,8 @@ struct reserve_record {
 
 #define SENT_AT_ONCE UINT64_MAX
 
+#define WAITING_WORDS 3 /* a struct signature */
+
 /* Geometry of one area; both ends compute it from slots and slot_bytes. */
 struct area {
 	uint64_t offset; /* of the area in the owner's arena */
@@ -55,7 +58,8 @@ struct area {
 };
 
 size_t area_len(const struct area *area);
-size_t area_credit_at(void); /* offset within the area */
+size_t area_credit_at(void);  /* offset within the area */
+size_t area_waiting_at(void); /* WAITING_WORDS, in the line of the credit word */
 size_t area_slot_at(const struct area *area, uint32_t slot);
 size_t area_reserve_at(const struct area *area, enum reserve which);
 
@@ -78,6 +82,9 @@ struct link_ops {
 
 	/* Write link->consumed into the peer's credit word. */
 	void (*credit)(struct link *link);
+
+	/* Put these into the peer's area_waiting_at; false: not now. The peer need not wake. */
+	bool (*waiting)(struct link *link, const uint64_t words[WAITING_WORDS]);
 
 	/* Put a record into the peer's reserve slot; best effort, once each. */
 	void (*reserve)(struct link *link, enum reserve which, const struct reserve_record *record);

@@ -87,6 +87,15 @@ static void credit(struct link *link)
 	wake(link);
 }
 
+static bool waiting(struct link *link, const uint64_t words[WAITING_WORDS])
+{
+	uint64_t *to = (uint64_t *)(void *)(link->tx_area + area_waiting_at());
+
+	for (int i = 0; i < WAITING_WORDS; i++)
+		__atomic_store_n(&to[i], words[i], __ATOMIC_RELAXED);
+	return true;
+}
+
 static void reserve(struct link *link, enum reserve which, const struct reserve_record *record)
 {
 	struct reserve_record *slot = (void *)(link->tx_area + area_reserve_at(&link->tx, which));
@@ -224,6 +233,7 @@ const struct link_ops shm_link_ops = {
 	.write = write_direct,
 	.peek = peek,
 	.credit = credit,
+	.waiting = waiting,
 	.reserve = reserve,
 	.reserved = reserved,
 	.drained = drained,

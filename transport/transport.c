@@ -57,6 +57,11 @@ bool transport_all_shm(const struct transport *transport)
 	return transport->all_shm;
 }
 
+unsigned transport_slots(const struct transport *transport)
+{
+	return (unsigned)transport->config.slots;
+}
+
 size_t transport_segment_bytes(const struct transport *transport)
 {
 	return (size_t)transport->config.segment_bytes;

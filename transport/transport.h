@@ -82,6 +82,9 @@ int transport_position(const struct transport *transport);
 
 /* True when every peer is reached through shared memory. */
 bool transport_all_shm(const struct transport *transport);
+
+/* Of a link: how many messages may be under way. A power of two. */
+unsigned transport_slots(const struct transport *transport);
 size_t transport_segment_bytes(const struct transport *transport);
 size_t transport_eager_bytes(const struct transport *transport);
 
@@ -122,6 +125,14 @@ bool link_peek(struct link *link, struct message *message);
 
 /* Take the head away; its slot will be written again. */
 void link_consume(struct link *link);
+
+/* Tell the peer, beside the queue of messages, that this rank waits for it in that operation.
+ * False: not now. */
+bool link_tell_waiting(struct link *link, const struct signature *signature);
+
+/* What the peer has told so last; operation 0: nothing yet. It may be torn: believe what has been
+ * the same for a while. */
+void link_read_waiting(const struct link *link, struct signature *signature);
 
 /* --- buffers ------------------------------------------------------------------------------ */
 

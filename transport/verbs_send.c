@@ -278,6 +278,29 @@ void verbs_probe(struct verbs_link *vl)
 		post_credit(vl, false, true);
 }
 
+/* --- waiting ------------------------------------------------------------------------------- */
+
+/* Not a notice: it costs no receive, so it may come at any time. An earlier one that is still under
+ * way may arrive torn. */
+static bool waiting(struct link *link, const uint64_t words[WAITING_WORDS])
+{
+	struct verbs_link *vl = verbs_link_of(link);
+	unsigned char *copy = vl->memory + area_waiting_at();
+	size_t len = WAITING_WORDS * sizeof(*words);
+	struct source source = {.src = copy, .len = len, .lkey = vl->mr->lkey};
+	struct target target = {.address = vl->remote.area_address + area_waiting_at(),
+				.rkey = vl->remote.arena_rkey};
+	struct write write;
+
+	if (is_silent(link) || !has_room(vl))
+		return false;
+	memcpy(copy, words, len);
+	fill_write(&write, &source, target);
+	fill_inline(&write, vl);
+	post_write(vl, &write, link->sent, false);
+	return true;
+}
+
 /* --- abort and leave ----------------------------------------------------------------------- */
 
 /* Also on a broken communicator: that is what it is for. */
@@ -366,6 +389,7 @@ const struct link_ops verbs_ops = {
 	.write = write_direct,
 	.peek = verbs_peek,
 	.credit = credit,
+	.waiting = waiting,
 	.reserve = reserve,
 	.reserved = verbs_reserved,
 	.drained = drained,
