@@ -6,9 +6,10 @@
 /*
  *   root -> next -> ... -> the position before the root
  *
- * Every rank but the root sends ready to the one before it, and takes ready from the one after it
- * before it completes. Segment 0 goes to a slot, with its header; later ones are written straight
- * into the next rank's buffer once its ready has come, if that can be reached.
+ * Every rank but the root sends ready to the one before it. Segment 0 goes to a slot, with its
+ * header; later ones are written straight into the next rank's buffer once its ready has come, if
+ * that can be reached. One that comes when all has been sent is taken in passing, at the latest
+ * before anything else from that rank: nobody waits for it.
  *
  * Cost: (size - 2 + segments) segments' time; every link carries the message once.
  */
@@ -146,8 +147,10 @@ static bool progress(struct wring_request *request)
 		moved = try_take(request, state);
 		moved |= try_send(request, state);
 	}
-	return state->taken == state->segments && (state->is_root || state->ready_sent) &&
-	       (state->is_last || (state->sent == state->segments && state->ready_taken &&
+	request->lingers =
+		(!state->is_root && !state->ready_sent) || (!state->is_last && !state->ready_taken);
+	return state->taken == state->segments &&
+	       (state->is_last || (state->sent == state->segments &&
 				   lane_drained(request, next_rank(request->coll))));
 }
 

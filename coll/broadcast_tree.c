@@ -12,8 +12,9 @@
  * Few ranks of one host take the message from the root itself: a store into each one's memory costs
  * less than a hop, above all where the ranks share CPUs and a hop is a context switch.
  *
- * Every child sends ready up on entering, and a parent takes its children's ready before it
- * completes: so a difference of signatures is noticed at both ends. Cost: log2(size) hops, or 1.
+ * The children say nothing: a root runs ahead of them as far as its credits go. A child notices a
+ * difference of signatures; a root hears of it when it waits the next time. Cost: log2(size) hops,
+ * or 1.
  */
 
 #define FLAT_RANKS 8
@@ -75,57 +76,46 @@ static void start(struct wring_request *request)
 
 	find_place(request, tree);
 	if (tree->place)
-		lane_join(request, parent_of(request));
+		lane_join_rx(request, parent_of(request));
 	for (i = 0; i < tree->children; i++)
-		lane_join(request, child_of(request, i));
+		lane_join_tx(request, child_of(request, i));
 }
 
-static void talk_to_parent(struct wring_request *request, struct tree_state *state, int parent)
+/* True when the data is here. */
+static bool take_data(struct wring_request *request, struct tree_state *state, int parent)
 {
 	struct message message;
 
-	if (!state->ready_sent && lane_may_send(request, parent)) {
-		lane_send_ready(request, parent);
-		lane_sent_last(request, parent);
-		state->ready_sent = true;
-	}
-	if (state->data_taken || !lane_peek_kind(request, parent, MESSAGE_DATA, &message))
-		return;
+	if (state->data_taken)
+		return true;
+	if (!lane_peek_kind(request, parent, MESSAGE_DATA, &message))
+		return false;
 	if (message.len != request->bytes) {
 		request_fail_message(request, parent, "a message of another length");
-		return;
+		return false;
 	}
 	if (request->bytes)
 		memcpy(request->call.recvbuf, message.payload, request->bytes);
 	lane_consume(request, parent);
 	lane_took_last(request, parent);
 	state->data_taken = true;
+	return true;
 }
 
-static void talk_to_children(struct wring_request *request, struct tree_state *state)
+static bool send_data(struct wring_request *request, struct tree_state *state)
 {
-	struct message message;
-
-	while (state->children_sent < state->children) {
-		int child = child_of(request, state->children_sent);
+	while (state->sent < state->children) {
+		int child = child_of(request, state->sent);
 		struct link *link = lane_may_send(request, child);
 
 		if (!link)
-			break;
+			return false;
 		link_copy(link, MESSAGE_DATA, &request->signature, request->call.recvbuf,
 			  request->bytes);
 		lane_sent_last(request, child);
-		state->children_sent++;
+		state->sent++;
 	}
-	while (state->readies < state->children) {
-		int child = child_of(request, state->readies);
-
-		if (!lane_peek_kind(request, child, MESSAGE_READY, &message))
-			return;
-		lane_consume(request, child);
-		lane_took_last(request, child);
-		state->readies++;
-	}
+	return true;
 }
 
 static bool progress(struct wring_request *request)
@@ -133,13 +123,9 @@ static bool progress(struct wring_request *request)
 	struct tree_state *state = &request->state.tree;
 
 	request->waiting_for = -1;
-	if (state->place)
-		talk_to_parent(request, state, parent_of(request));
-	if (state->place && !state->data_taken)
+	if (state->place && !take_data(request, state, parent_of(request)))
 		return false;
-	talk_to_children(request, state);
-	return state->children_sent == state->children && state->readies == state->children &&
-	       (state->ready_sent || !state->place);
+	return send_data(request, state);
 }
 
 const struct algorithm broadcast_tree = {

@@ -4,15 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* No rank is ahead of another one by more calls than a link has slots. */
 static bool allocate_tables(struct coll *coll)
 {
 	size_t n = (size_t)coll->size;
+	size_t calls = 2 * (size_t)transport_slots(coll->transport);
 
 	coll->tx = calloc(n, sizeof(*coll->tx));
 	coll->rx = calloc(n, sizeof(*coll->rx));
 	coll->inputs = calloc(n, sizeof(*coll->inputs));
+	coll->calls_mask = calls - 1;
+	coll->calls = calloc(calls, sizeof(*coll->calls));
+	coll->waits = calloc(n, sizeof(*coll->waits));
 	coll->scratch = malloc(SCRATCH_BYTES);
-	return coll->tx && coll->rx && coll->inputs && coll->scratch;
+	return coll->tx && coll->rx && coll->inputs && coll->calls && coll->waits && coll->scratch;
 }
 
 enum wring_status coll_open(struct coll **coll, struct transport *transport, void *owner,
@@ -55,6 +60,8 @@ void coll_close(struct coll *coll)
 	free(coll->tx);
 	free(coll->rx);
 	free(coll->inputs);
+	free(coll->calls);
+	free(coll->waits);
 	free(coll->scratch);
 	free(coll);
 }
@@ -86,7 +93,7 @@ static void fill(struct coll *coll, struct wring_request *request, const struct 
 	request->call = *call;
 	request->elem = wring_datatype_size(call->datatype);
 	request->bytes = call->count * request->elem;
-	request->done = false;
+	request->done = request->lingers = request->released = false;
 	request->waiting_for = -1;
 	memset(&request->state, 0, sizeof(request->state));
 	request->signature = (struct signature){
@@ -97,6 +104,7 @@ static void fill(struct coll *coll, struct wring_request *request, const struct 
 		.datatype = (uint8_t)call->datatype,
 		.op = (uint8_t)call->op,
 	};
+	coll->calls[coll->operation & coll->calls_mask] = request->signature;
 	request->algorithm = select_algorithm(coll, call, request->bytes);
 }
 
@@ -112,8 +120,52 @@ static void enqueue(struct coll *coll, struct wring_request *request)
 static void finish(struct wring_request *request)
 {
 	request->done = true;
+	request->coll->lingering += request->lingers;
 	trace_end(transport_trace(request->coll->transport), request->algorithm->name,
 		  request->signature.operation);
+}
+
+static void take_out(struct wring_request *request)
+{
+	struct coll *coll = request->coll;
+	struct wring_request *before = NULL, *r;
+
+	for (r = coll->first; r != request; r = r->next)
+		before = r;
+	if (before)
+		before->next = request->next;
+	else
+		coll->first = request->next;
+	if (coll->last == request)
+		coll->last = before;
+	request->next = coll->spare;
+	coll->spare = request;
+}
+
+/* A done request sends and takes what words it can; with the last one it goes, if it was released. */
+static void linger(struct wring_request *request)
+{
+	(void)request->algorithm->progress(request);
+	if (request->lingers)
+		return;
+	request->coll->lingering--;
+	if (request->released)
+		take_out(request);
+}
+
+/* A rank that always finds its next operation complete at once never comes to coll_progress. */
+static void linger_all(struct coll *coll)
+{
+	struct wring_request *request, *next;
+	int left = coll->lingering;
+
+	for (request = coll->first; request && left; request = next) {
+		next = request->next;
+		if (!request->done || !request->lingers)
+			continue;
+		left--;
+		linger(request);
+	}
 }
 
 enum wring_status coll_start(struct coll *coll, const struct call *call,
@@ -123,6 +175,7 @@ enum wring_status coll_start(struct coll *coll, const struct call *call,
 
 	if (!r)
 		return error_set(error, WRING_ERR_NOMEM, "malloc for a request failed");
+	linger_all(coll);
 	fill(coll, r, call);
 	enqueue(coll, r);
 	trace_begin(transport_trace(coll->transport), r->algorithm->name, r->signature.operation);
@@ -142,6 +195,7 @@ void coll_progress(struct coll *coll)
 	int at_work = 0;
 
 	transport_poll(coll->transport);
+	linger_all(coll);
 	for (request = coll->first; request && at_work < MOST_AT_WORK; request = request->next) {
 		if (request->done)
 			continue;
@@ -173,6 +227,9 @@ enum wring_status coll_status(const struct wring_request *request)
 	return completed(request) ? WRING_OK : transport_status(request->coll->transport);
 }
 
+/* Longer than a rank waits when all is well; then the others get to know it. */
+#define TELL_NS ((uint64_t)20 * 1000 * 1000)
+
 /* The one for which the others wait. */
 static struct wring_request *oldest_pending(struct coll *coll, struct wring_request *request)
 {
@@ -183,19 +240,21 @@ static struct wring_request *oldest_pending(struct coll *coll, struct wring_requ
 	return oldest;
 }
 
-static void watch_signatures(struct coll *coll, struct idle *idle)
+static void watch_signatures(struct wring_request *oldest, struct idle *idle)
 {
 	if (idle->listened_ns == idle->scanned_ns)
 		return;
 	idle->scanned_ns = idle->listened_ns;
-	signature_watch(coll);
+	signature_watch(oldest->coll);
+	if (idle->listened_ns - idle->since_ns >= TELL_NS)
+		signature_tell(oldest);
 }
 
 void coll_idle(struct coll *coll, struct wring_request *request, struct idle *idle)
 {
 	struct wring_request *oldest = oldest_pending(coll, request);
 
-	watch_signatures(coll, idle);
+	watch_signatures(oldest, idle);
 	transport_idle(coll->transport, idle, oldest->signature.operation, oldest->waiting_for);
 }
 
@@ -203,26 +262,16 @@ void coll_look(struct coll *coll, struct wring_request *request)
 {
 	struct wring_request *oldest = oldest_pending(coll, request);
 
-	watch_signatures(coll, &coll->look);
+	watch_signatures(oldest, &coll->look);
 	transport_look(coll->transport, &coll->look, oldest->signature.operation,
 		       oldest->waiting_for);
 }
 
 void coll_release(struct wring_request *request)
 {
-	struct coll *coll = request->coll;
-	struct wring_request *before = NULL, *r;
-
-	for (r = coll->first; r != request; r = r->next)
-		before = r;
-	if (before)
-		before->next = request->next;
-	else
-		coll->first = request->next;
-	if (coll->last == request)
-		coll->last = before;
-	request->next = coll->spare;
-	coll->spare = request;
+	request->released = true;
+	if (!request->done || !request->lingers)
+		take_out(request);
 }
 
 void *coll_owner(const struct wring_request *request)

@@ -25,7 +25,8 @@ struct algorithm {
 	const char *name;
 	/* Join the links and set up the state; lanes are zero. */
 	void (*start)(struct wring_request *request);
-	/* Returns true when the operation is complete. */
+	/* Returns true when the operation is complete for the program, which may then change its
+	 * buffers. If words are still to be sent or taken, it sets lingers and is called again. */
 	bool (*progress)(struct wring_request *request);
 };
 
@@ -83,12 +84,12 @@ struct chain_state {
 };
 
 struct tree_state {
-	int root;		    /* its position in the ring */
-	int place;		    /* of this rank, counted from there */
-	int children;		    /* place + 2^i exists for i from 0 to children-1 */
-	bool flat;		    /* all are the root's children instead */
-	int readies, children_sent; /* children whose ready was taken, who were sent the data */
-	bool ready_sent, data_taken;
+	int root;     /* its position in the ring */
+	int place;    /* of this rank, counted from there */
+	int children; /* place + 2^i exists for i from 0 to children-1 */
+	bool flat;    /* all are the root's children instead */
+	int sent;     /* children */
+	bool data_taken;
 };
 
 struct dissemination_state {
@@ -105,6 +106,8 @@ struct wring_request {
 	size_t bytes;
 	size_t elem; /* bytes of one element */
 	bool done;
+	bool lingers;	 /* done, but for a ready that nobody waits for */
+	bool released;	 /* the program has no pointer to it any more */
 	int waiting_for; /* the peer without whom nothing moves, or -1 */
 	union {
 		struct ring_state ring;
@@ -131,11 +134,17 @@ struct coll {
 	void *owner;
 	struct wring_request *first, *last; /* in flight */
 	struct wring_request *spare;	    /* to be used again */
+	int lingering;			    /* how many of those in flight are done but linger */
 	uint64_t operation;		    /* of the last call started */
-	struct turn *tx, *rx;		    /* one per rank */
-	const void **inputs;		    /* inputs.c: by ring position */
-	unsigned char *scratch;		    /* inputs.c, in place: a copy of the own input */
-	struct buffers *readies;	    /* direct: by ring position */
+	struct signature *calls;	    /* signature.c: the last ones, by operation */
+	uint64_t calls_mask;
+	struct signature *waits; /* signature.c: one per rank, see link_read_waiting */
+	uint64_t told_operation; /* link_tell_waiting: the last one ... */
+	int told_peer;		 /* ... and to whom */
+	struct turn *tx, *rx;	 /* one per rank */
+	const void **inputs;	 /* inputs.c: by ring position */
+	unsigned char *scratch;	 /* inputs.c, in place: a copy of the own input */
+	struct buffers *readies; /* direct: by ring position */
 	int rank, size, position;
 	struct idle look; /* of coll_look */
 	struct wish wishes[COLL_WISHES];
@@ -220,8 +229,12 @@ void request_fail_message(struct wring_request *request, int peer, const char *w
 /* A difference of signatures is MISMATCH and names both ranks and the field. */
 bool signature_agrees(struct wring_request *request, int peer, const struct signature *theirs);
 
-/* The slow look at the head of every link. */
+/* The slow look at every link: what stands at its head, and in which operation that peer waits for
+ * this rank. */
 void signature_watch(struct coll *coll);
+
+/* This request has waited for a long time: tell the peer for which it waits. */
+void signature_tell(struct wring_request *request);
 
 /* --- algorithms --------------------------------------------------------------------------- */
 

@@ -90,6 +90,28 @@ static bool same(const struct signature *a, const struct signature *b)
 	       a->collective == b->collective && a->datatype == b->datatype && a->op == b->op;
 }
 
+/* This rank's call number operation, if it was made lately or is in flight. */
+static const struct signature *find_call(const struct coll *coll, uint64_t operation)
+{
+	const struct signature *call = &coll->calls[operation & coll->calls_mask];
+	const struct wring_request *request = coll->first;
+
+	if (call->operation == operation)
+		return call;
+	while (request && request->signature.operation != operation)
+		request = request->next;
+	return request ? &request->signature : NULL;
+}
+
+/* Is it of an operation that this rank called too, but otherwise? */
+static bool differs_from_ours(const struct coll *coll, const struct signature *theirs,
+			      struct difference *d)
+{
+	const struct signature *ours = find_call(coll, theirs->operation);
+
+	return ours && find_difference(ours, theirs, d);
+}
+
 bool signature_agrees(struct wring_request *request, int peer, const struct signature *theirs)
 {
 	const struct signature *ours = &request->signature;
@@ -97,20 +119,11 @@ bool signature_agrees(struct wring_request *request, int peer, const struct sign
 
 	if (same(ours, theirs))
 		return true;
-	if (ours->operation != theirs->operation)
+	if (differs_from_ours(request->coll, theirs, &d))
+		fail_mismatch(request->coll, peer, theirs->operation, &d);
+	else
 		fail_order(request->coll, peer, ours->operation, theirs->operation);
-	else if (find_difference(ours, theirs, &d))
-		fail_mismatch(request->coll, peer, ours->operation, &d);
 	return false;
-}
-
-static const struct wring_request *find_request(const struct coll *coll, uint64_t operation)
-{
-	const struct wring_request *request = coll->first;
-
-	while (request && request->signature.operation != operation)
-		request = request->next;
-	return request;
 }
 
 /* The oldest operation that has not ended: anything earlier at a head was never taken. */
@@ -118,24 +131,36 @@ static uint64_t oldest_operation(const struct coll *coll)
 {
 	const struct wring_request *request = coll->first;
 
-	while (request && request->done)
+	while (request && request->done && !request->lingers)
 		request = request->next;
 	return request ? request->signature.operation : coll->operation + 1;
 }
 
 static void watch_link(const struct coll *coll, int peer)
 {
-	const struct wring_request *request;
 	struct message message;
 	struct difference d;
 
 	if (!link_peek(transport_link(coll->transport, peer), &message) || !message.signature)
 		return;
-	request = find_request(coll, message.signature->operation);
-	if (message.signature->operation < oldest_operation(coll))
-		fail_order(coll, peer, oldest_operation(coll), message.signature->operation);
-	else if (request && find_difference(&request->signature, message.signature, &d))
+	if (differs_from_ours(coll, message.signature, &d))
 		fail_mismatch(coll, peer, message.signature->operation, &d);
+	else if (message.signature->operation < oldest_operation(coll))
+		fail_order(coll, peer, oldest_operation(coll), message.signature->operation);
+}
+
+/* Ranks that wait for each other in different calls may have sent nothing. */
+static void watch_waiting(struct coll *coll, int peer)
+{
+	struct signature theirs, *before = &coll->waits[peer];
+	struct difference d;
+	bool settled;
+
+	link_read_waiting(transport_link(coll->transport, peer), &theirs);
+	settled = same(&theirs, before);
+	*before = theirs;
+	if (settled && theirs.operation && differs_from_ours(coll, &theirs, &d))
+		fail_mismatch(coll, peer, theirs.operation, &d);
 }
 
 void signature_watch(struct coll *coll)
@@ -143,8 +168,23 @@ void signature_watch(struct coll *coll)
 	int peer;
 
 	for (peer = 0; peer < coll->size && !transport_status(coll->transport); peer++)
-		if (peer != coll->rank)
+		if (peer != coll->rank) {
 			watch_link(coll, peer);
+			watch_waiting(coll, peer);
+		}
+}
+
+void signature_tell(struct wring_request *request)
+{
+	const struct signature *ours = &request->signature;
+	struct coll *coll = request->coll;
+	int peer = request->waiting_for;
+
+	if (peer < 0 || (coll->told_operation == ours->operation && coll->told_peer == peer) ||
+	    !link_tell_waiting(transport_link(coll->transport, peer), ours))
+		return;
+	coll->told_operation = ours->operation;
+	coll->told_peer = peer;
 }
 
 void request_fail_message(struct wring_request *request, int peer, const char *what)

@@ -1,4 +1,4 @@
-/* failure_leave.c: a rank leaves: an error to those that still need it, and to nobody else. */
+/* failure_leave.c: a rank leaves or is ahead: an error to those that still need it, to nobody else. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/failure.h"
 
@@ -139,6 +139,32 @@ static void body_root_leaves(struct failure_rank *f)
 	failure_close(f);
 }
 
+/* The root has credits for half of the slots at least: for these it need not wait for the others. */
+static void body_root_ahead(struct failure_rank *f)
+{
+	enum { CALLS = 4, MOST = 1000 };
+	int32_t x[MOST];
+	int i, failed = 0;
+
+	if (!failure_open(f))
+		return;
+	failure_healthy(f);
+	if (f->rank > 0)
+		failure_meet(f); /* the root has ended its calls */
+	for (i = 0; i < CALLS; i++) {
+		size_t count = i % 2 ? MOST : 7;
+
+		memset(x, f->rank ? 0 : i + 1, sizeof(x));
+		failed += wring_broadcast(f->comm, x, count, WRING_INT32, 0) != WRING_OK;
+		failed += x[count - 1] != (i + 1) * 0x01010101;
+	}
+	if (f->rank == 0)
+		failure_meet(f);
+	(void)failure_expect(f, failed == 0, "%d calls failed or gave wrong values", failed);
+	failure_healthy(f);
+	failure_close(f);
+}
+
 void failure_leavers(void)
 {
 	static const enum failure_call calls[] = {CALL_BARRIER, CALL_ALLREDUCE_SMALL,
@@ -167,6 +193,14 @@ void failure_leavers(void)
 		{.name = "leaving_early_is_fine_for_a_root_that_has_sent",
 		 .ranks = 3,
 		 .body = body_root_leaves},
+		{.name = "a_root_is_ahead_of_the_others",
+		 .ranks = 3,
+		 .body = body_root_ahead,
+		 .settings = "slots=8"},
+		{.name = "a_root_is_ahead_in_a_tree_of_ranks",
+		 .ranks = 10,
+		 .body = body_root_ahead,
+		 .settings = "slots=8"},
 	};
 	static const char *const names[] = {"leaving_before_a_barrier_is_named",
 					    "leaving_before_an_allreduce_is_named",

@@ -17,6 +17,8 @@
  *                                              WRONG 0: with the signature that is waited for
  *   w PEER OFFSET(2) N BYTES                   2 N bytes into the area of that peer
  *   c PEER N                                   return credits: all that were sent, and N - 4
+ *   t PEER WRONG                               that peer waits for this rank in the operation that
+ *                                              is waited for (WRONG 0)
  *   p                                          progress
  *   l                                          look at signatures, aborts and goodbyes
  */
@@ -109,6 +111,7 @@ static void make_world(struct world *world, struct input *input)
 		.arena = &world->arena,
 		.peer_host = world->hosts,
 	};
+	transport->config.slots = (int)slots;
 	transport->config.segment_bytes = SEGMENT;
 	transport->config.eager_bytes = EAGER;
 	transport->config.timeout_ms = transport->config.stall_ms = 86400000;
@@ -204,7 +207,7 @@ static struct signature expected(const struct world *world)
 {
 	const struct wring_request *request = world->coll->first;
 
-	while (request && request->done)
+	while (request && request->done && !request->lingers)
 		request = request->next;
 	return request ? request->signature : (struct signature){0};
 }
@@ -290,7 +293,16 @@ static void return_credits(struct world *world, struct input *input)
 	memcpy(link->rx_area + area_credit_at(), &value, sizeof(value));
 }
 
-/* What transport_idle and wring_test do when nothing moves. */
+static void tell_waiting(struct world *world, struct input *input)
+{
+	struct link *link = &world->links[input_peer(world, input)];
+	struct signature signature = expected(world);
+
+	spoil(&signature, input);
+	memcpy(link->rx_area + area_waiting_at(), &signature, sizeof(signature));
+}
+
+/* What transport_idle and wring_test do when nothing has moved for a while. */
 static void look(struct world *world)
 {
 	struct idle *idle = &world->coll->look;
@@ -300,7 +312,7 @@ static void look(struct world *world)
 		return;
 	*idle = (struct idle){
 		.moved = world->transport.moved,
-		.since_ns = now,
+		.since_ns = now - 100000000,
 		.looked_ns = now, /* there is no process to look at */
 		.called_ns = now,
 		.scanned_ns = 1,
@@ -311,9 +323,14 @@ static void look(struct world *world)
 /* A finished request is consumed, as wring_wait would do. */
 static void progress(struct world *world)
 {
+	struct wring_request *request, *next;
+
 	coll_progress(world->coll);
-	while (world->coll->first && world->coll->first->done)
-		coll_release(world->coll->first);
+	for (request = world->coll->first; request && request->done; request = next) {
+		next = request->next;
+		if (!request->released)
+			coll_release(request);
+	}
 }
 
 static void act(struct world *world, struct input *input)
@@ -330,6 +347,9 @@ static void act(struct world *world, struct input *input)
 		break;
 	case 'c':
 		return_credits(world, input);
+		break;
+	case 't':
+		tell_waiting(world, input);
 		break;
 	case 'p':
 		progress(world);

@@ -164,9 +164,9 @@ inline allreduce_direct()
 
 inline finish_chain(root)
 {
+	lingers_at(me, k) = (!is_root(root) && !ready_sent) || (!is_last(root) && !ready_taken);
 	if
-	:: taken == SEGMENTS && (is_root(root) || ready_sent) &&
-	   (is_last(root) || (sent == SEGMENTS && ready_taken)) -> finish()
+	:: taken == SEGMENTS && (is_last(root) || sent == SEGMENTS) -> finish()
 	:: else
 	fi
 }
@@ -186,12 +186,12 @@ inline broadcast_chain(root)
 		fi
 	};
 	do
-	:: d_step { !is_root(root) && !ready_sent && lane_may_send(prev_rank) ->
+	:: d_step { !is_root(root) && !ready_sent && may_linger && lane_may_send(prev_rank) ->
 		link_post(prev_rank, MESSAGE_READY, 0);
 		lane_sent_last(prev_rank);
 		ready_sent = true;
 		finish_chain(root) }
-	:: d_step { !is_last(root) && !ready_taken && lane_peek(next_rank) ->
+	:: d_step { !is_last(root) && !ready_taken && may_linger && lane_peek(next_rank) ->
 		lane_take(next_rank, head(next_rank, me).kind == MESSAGE_READY, 0);
 		lane_took_last(next_rank);
 		ready_taken = true;
@@ -220,10 +220,51 @@ inline broadcast_chain(root)
 		:: else
 		fi;
 		finish_chain(root) }
-	:: d_step { (taken < SEGMENTS || (!is_root(root) && !ready_sent)) && misses(prev_rank) ->
-		miss_leaver(prev_rank) }
-	:: d_step { !is_last(root) && (!ready_taken || sent < SEGMENTS) && misses(next_rank) ->
+	:: d_step { taken < SEGMENTS && misses(prev_rank) -> miss_leaver(prev_rank) }
+	:: d_step { !is_last(root) && sent < SEGMENTS && misses(next_rank) ->
 		miss_leaver(next_rank) }
+	od
+}
+
+/* --- broadcast_tree.c ----------------------------------------------------------------------- */
+
+/* Flat, as it is with up to three ranks. */
+inline broadcast_tree(root)
+{
+	d_step { may_start ->
+		operation[me] = k;
+		if
+		:: is_root(root) ->
+			lane_join_tx(peer_after(1));
+			if
+			:: RANKS > 2 -> lane_join_tx(peer_after(2))
+			:: else
+			fi
+		:: else -> lane_join_rx(root)
+		fi
+	};
+	do
+	:: d_step { is_root(root) && sent < RANKS - 1 && lane_may_send(peer_after(sent + 1)) ->
+		link_post(peer_after(sent + 1), MESSAGE_DATA, 0);
+		lane_sent_last(peer_after(sent + 1));
+		sent++;
+		if
+		:: sent == RANKS - 1 -> finish()
+		:: else
+		fi }
+	:: d_step { !is_root(root) && !done_at(me, k) && lane_peek(root) ->
+		lane_take(root, head(root, me).kind == MESSAGE_DATA, 0);
+		lane_took_last(root);
+		finish() }
+	:: d_step { is_root(root) && sent < RANKS - 1 && misses(peer_after(sent + 1)) ->
+		miss_leaver(peer_after(sent + 1)) }
+	:: d_step { !is_root(root) && !done_at(me, k) && misses(root) -> miss_leaver(root) }
+#if defined(ODD) && !defined(NO_TELL)
+	/* signature_tell */
+	:: d_step { !is_root(root) && !done_at(me, k) && waits(me) &&
+		    from_to(me, root).waiting != k ->
+		from_to(me, root).waiting = k }
+#endif
 	od
 }
 

@@ -13,7 +13,7 @@
  *   ODD       rank 0 makes its two calls in the other order
  *
  * Mutations, each of which must be found: NO_CREDIT_CHECK, TAKE_NEEDS_CREDIT, NO_TICKETS,
- * NO_READY_WAIT, NO_LOOK, NO_ABORT, NO_WATCH, and NO_FLUSH with a COALESCE above SLOTS.
+ * NO_READY_WAIT, NO_LOOK, NO_ABORT, NO_WATCH, NO_TELL, and NO_FLUSH with a COALESCE above SLOTS.
  */
 #ifndef RANKS
 #define RANKS 3
@@ -42,6 +42,8 @@
 #define BROADCAST_CHAIN	      3 /* root 0 */
 #define BROADCAST_CHAIN_1     4 /* root 1 */
 #define BARRIER_DISSEMINATION 5
+#define BROADCAST_TREE	      6 /* root 0 */
+#define BROADCAST_TREE_1      7 /* root 1 */
 
 /* enum message_kind; EMPTY: what stood in the slot was consumed. */
 #define EMPTY	       0
@@ -74,6 +76,7 @@ typedef link {
 	byte abort; /* reserve slot: 1 + culprit */
 	bool leave; /* reserve slot */
 	bool left;  /* the receiver has seen leave */
+	byte waiting; /* link_tell_waiting: the operation in which the sender waits */
 };
 
 link links[RANKS * RANKS];
@@ -85,11 +88,13 @@ link links[RANKS * RANKS];
 byte operation[RANKS];	   /* coll->operation: calls started */
 bool blocking[RANKS];	   /* waits for its first call before it makes the second */
 bool done[RANKS * 3];	   /* request->done, by rank and operation (1, 2) */
+bool lingers[RANKS * 3];   /* request->lingers */
 byte error[RANKS];	   /* transport->error: 1 + culprit; 0: WRING_OK */
 bool crashed[RANKS];
 bool gone[RANKS];	   /* the calls have returned, and the process has ended or may */
 
 #define done_at(r, k) done[(r) * 3 + (k)]
+#define lingers_at(r, k) lingers[(r) * 3 + (k)]
 #define all_done(r)   (done_at(r, 1) && (SECOND == NOTHING || done_at(r, 2)))
 #define alive(r)      (!crashed[r] && error[r] == 0)
 
@@ -97,6 +102,9 @@ bool gone[RANKS];	   /* the calls have returned, and the process has ended or ma
 #define waits(r)                                                                                   \
 	(alive(r) && ((operation[r] >= 1 && !done_at(r, 1)) ||                                     \
 		      (operation[r] >= 2 && !done_at(r, 2))))
+
+/* Coll_progress and coll_start come to a request that is done only while the program calls them. */
+#define may_linger (!done_at(me, k) || waits(me))
 
 /* Its buffers of call k may be read and written by others. Without a crash nobody may do so at
  * another time; after one the first to end takes its buffers back before the last has heard. */
@@ -254,16 +262,24 @@ proctype request(byte me; byte k)
 	:: call(me, k) == BROADCAST_CHAIN -> broadcast_chain(0)
 	:: call(me, k) == BROADCAST_CHAIN_1 -> broadcast_chain(1)
 	:: call(me, k) == BARRIER_DISSEMINATION -> barrier_dissemination()
+	:: call(me, k) == BROADCAST_TREE -> broadcast_tree(0)
+	:: call(me, k) == BROADCAST_TREE_1 -> broadcast_tree(1)
 	fi
 }
 
 /* watch_link: an operation that has ended here, or the same one with another content. */
-#define oldest_operation(r) (!done_at(r, 1) -> 1 : (!done_at(r, 2) -> 2 : 3))
+#define has_ended(r, k)	    (done_at(r, k) && !lingers_at(r, k))
+#define oldest_operation(r) (!has_ended(r, 1) -> 1 : (!has_ended(r, 2) -> 2 : 3))
 #define head_differs(peer)                                                                         \
 	(link_peek(peer, me) &&                                                                    \
 	 (head(peer, me).operation < oldest_operation(me) ||                                       \
 	  (head(peer, me).operation <= operation[me] &&                                            \
 	   call(peer, head(peer, me).operation) != call(me, head(peer, me).operation))))
+
+/* watch_waiting. */
+#define waits_elsewhere(peer)                                                                      \
+	(from_to(peer, me).waiting != 0 && from_to(peer, me).waiting <= operation[me] &&           \
+	 call(peer, from_to(peer, me).waiting) != call(me, from_to(peer, me).waiting))
 
 /* What transport_idle does about one peer while a call waits: flush_credits, transport_hear_aborts,
  * hear_leave, look_at_process; and signature_watch. miss_leaver is in each algorithm. */
@@ -285,7 +301,8 @@ proctype idle(byte me; byte peer)
 		error[me] = 1 + peer }
 #endif
 #if defined(ODD) && !defined(NO_WATCH)
-	:: d_step { waits(me) && head_differs(peer) -> error[me] = 1 + peer }
+	:: d_step { waits(me) && (head_differs(peer) || waits_elsewhere(peer)) ->
+		error[me] = 1 + peer }
 #endif
 	od
 }

@@ -72,6 +72,7 @@ never_woken='invalid end state'
 
 ring=ALLREDUCE_RING direct=ALLREDUCE_DIRECT barrier=BARRIER_DISSEMINATION
 chain=BROADCAST_CHAIN other_chain=BROADCAST_CHAIN_1
+tree=BROADCAST_TREE other_tree=BROADCAST_TREE_1
 
 pair() { # RANKS SLOTS SEGMENTS FIRST SECOND
 	echo "-DRANKS=$1 -DSLOTS=$2 -DSEGMENTS=$3 -DFIRST=$4 -DSECOND=$5"
@@ -83,6 +84,9 @@ holds three_ranks_ring_and_ring collective "$(pair 3 2 1 $ring $ring)"
 holds three_ranks_ring_and_chain_3_slots collective "$(pair 3 3 1 $ring $chain)"
 holds three_ranks_direct_and_barrier collective "$(pair 3 2 1 $direct $barrier)"
 holds three_ranks_chains_of_two_roots collective "$(pair 3 2 3 $chain $other_chain)"
+holds three_ranks_trees_of_two_roots collective "$(pair 3 2 1 $tree $other_tree)"
+holds three_ranks_tree_and_ring collective "$(pair 3 2 1 $tree $ring)"
+holds three_ranks_chain_and_tree collective "$(pair 3 2 3 $chain $tree)"
 holds_by_bits four_ranks_ring collective "$(pair 4 2 1 $ring NOTHING)"
 holds_by_bits four_ranks_direct_and_barrier collective "$(pair 4 2 1 $direct $barrier)"
 
@@ -96,6 +100,7 @@ for rank in 0 1 2; do
 	holds three_ranks_rank_${rank}_crashes_chains collective \
 		"$(pair 3 2 2 $chain $other_chain) -DCRASH=$rank"
 done
+holds three_ranks_one_crashes_trees collective "$(pair 3 2 1 $tree $other_tree) -DCRASH=0"
 holds_by_bits four_ranks_one_crashes_barrier collective "$(pair 4 2 1 $barrier NOTHING) -DCRASH=0"
 
 # All counters only grow: so every run reaches its end, where the judge waits.
@@ -106,6 +111,8 @@ holds no_run_is_infinite collective "$(pair 2 2 2 $ring $chain) -DCRASH=0" -DNP 
 holds calls_in_another_order_ring_and_barrier collective "$(pair 3 2 1 $ring $barrier) -DODD"
 holds calls_in_another_order_direct_and_chain collective "$(pair 3 2 2 $direct $chain) -DODD"
 holds calls_in_another_order_two_roots collective "$(pair 3 2 2 $chain $other_chain) -DODD"
+
+holds calls_in_another_order_two_trees collective "$(pair 3 2 1 $tree $other_tree) -DODD"
 
 # ---- credits that are returned in batches ------------------------------------------------------
 
@@ -136,6 +143,9 @@ finds after_a_crash_a_late_rank_may_still_write_to_an_ended_one "$not_lent" coll
 	"$(pair 3 2 1 $direct $barrier) -DCRASH=0 -DLENT"
 finds without_signature_watch_wrong_calls_hang "$hangs" collective \
 	"$(pair 3 2 2 $chain $other_chain) -DODD -DNO_WATCH"
+
+finds without_a_word_of_who_waits_for_whom_wrong_roots_hang "$hangs" collective \
+	"$(pair 2 2 1 $tree $other_tree) -DODD -DNO_TELL"
 
 # ---- the receive queue -------------------------------------------------------------------------
 
