@@ -16,20 +16,23 @@
  *   compare    blocks of Wring and of MPI in turns, W M, M W, W M, ...: same process, same
  *              buffers, same inner; neither always comes first
  *
- * Ranks leave a barrier up to a microsecond apart, and reading the clock takes 25 ns. Neither
- * matters in a block of 50 us, so small messages get as many calls as fill one (of the faster
- * system). From 50 us on, and with --touch, a block is one call. What inner and the number of
- * blocks come to is computed from warm-up times that all ranks share, so all ranks agree.
+ * Ranks leave a barrier a while apart, less than it takes: half a microsecond on one host, 20 us on
+ * an emulated one or over TCP. And reading the clock takes 25 ns. Neither matters in a block of 50
+ * us and of 20 barriers, so small messages get as many calls as fill one (of the faster system).
+ * Longer calls, and all with --touch, are a block each. What inner and the number of blocks come to
+ * is computed from times that all ranks share, so all ranks agree.
  *
  * A broadcast from one root may overlap with the next one, so the back-to-back calls of a block
  * show a rate; with --rotate-root each root must have received before it sends, and the block
  * shows the latency.
  */
 #define BLOCK_SECONDS 50e-6
+#define BLOCK_SHARE   0.05 /* of the budget, at most */
 #define WARMUP_SHARE  0.05 /* of the budget, for each system */
 #define FOREVER	      1e9  /* seconds */
 
 enum {
+	BLOCK_BARRIERS = 20,
 	MIN_BLOCKS = 10,
 	MAX_BLOCKS = 2000,
 	MAX_INNER = 1000,
@@ -74,11 +77,27 @@ static double time_block(struct work *work, const struct pattern *pattern, enum 
 	return timer_now() - start;
 }
 
+/* How long a block should be. */
+static double block_seconds(const struct work *work)
+{
+	double start, barriers, most = work->options->budget * BLOCK_SHARE;
+
+	MPI_Barrier(work->mpi);
+	start = timer_now();
+	for (int i = 0; i < BLOCK_BARRIERS; i++)
+		MPI_Barrier(work->mpi);
+	barriers = timer_slowest(timer_now() - start);
+	if (barriers > most)
+		barriers = most;
+	return barriers > BLOCK_SECONDS ? barriers : BLOCK_SECONDS;
+}
+
 /*
  * Blocks that double until enough time is spent or enough calls are made; gives the seconds of
  * one call in the best of them, which a disturbed block does not spoil.
  */
-static double warm_up(struct work *work, const struct pattern *pattern, enum system system)
+static double warm_up(struct work *work, const struct pattern *pattern, enum system system,
+		      double long_enough)
 {
 	const struct options *options = work->options;
 	long wanted = options->warmup >= 0 ? options->warmup : MAX_WARMUP;
@@ -98,7 +117,7 @@ static double warm_up(struct work *work, const struct pattern *pattern, enum sys
 		done += calls;
 		if (block / (double)calls < best)
 			best = block / (double)calls;
-		settled = (double)calls * best >= BLOCK_SECONDS || spent >= options->budget;
+		settled = (double)calls * best >= long_enough || spent >= options->budget;
 		if (settled && spent >= enough && done >= MIN_WARMUP)
 			break;
 	}
@@ -109,18 +128,19 @@ static double warm_up(struct work *work, const struct pattern *pattern, enum sys
 static void plan(struct work *work, const struct pattern *pattern, struct result *result)
 {
 	const struct options *options = work->options;
+	double long_enough = block_seconds(work);
 	double fastest = FOREVER;
 	double round = 0.0;
 
 	for (int s = 0; s < systems(work); s++) {
-		double call = warm_up(work, pattern, (enum system)s);
+		double call = warm_up(work, pattern, (enum system)s, long_enough);
 
 		fastest = call < fastest ? call : fastest;
 		round += call;
 	}
 	result->inner = options->batch;
 	if (result->inner < 0)
-		result->inner = timer_within(BLOCK_SECONDS / fastest + 0.5, 1, MAX_INNER);
+		result->inner = timer_within(long_enough / fastest + 0.5, 1, MAX_INNER);
 	round *= (double)result->inner;
 	if (options->touch) {
 		double start = timer_now();

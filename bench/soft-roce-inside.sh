@@ -24,10 +24,8 @@ prepare() { # SYSTEM COLLECTIVE RANKS
 	local pml=(--mca pml ucx --mca osc ^ucx)
 	case $1 in
 	wring)
-		command=(env WRING_TRANSPORT=verbs mpirun -n "$3" "$wring" --collective "$2"
-			--budget "$budget" --csv "$work/csv")
-		[ "$2" = allreduce ] || command+=(--rotate-root)
-		command+=(--sizes)
+		time[0]=$programs/soft-roce-wring
+		command=(env WRING_TRANSPORT=verbs mpirun -n "$3" "${time[@]}")
 		;;
 	openmpi-ucx) command=(env "${ucx[@]}" mpirun "${pml[@]}" -n "$3" "${time[@]}") ;;
 	openmpi-ucx-ring)
@@ -53,13 +51,8 @@ prepare() { # SYSTEM COLLECTIVE RANKS
 }
 
 # Standard output of a system to lines "bytes microseconds".
-read_times() { # SYSTEM LOG
-	if [ "$1" != wring ]; then
-		awk 'NF == 2 && $1 ~ /^[0-9]+$/ && $2 ~ /^[0-9.]+$/' "$2"
-	elif [ -e "$work/csv" ]; then
-		awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-			{ print $at["bytes"], $at["median_us"] }' "$work/csv"
-	fi
+read_times() { # LOG
+	awk 'NF == 2 && $1 ~ /^[0-9]+$/ && $2 ~ /^[0-9.]+$/' "$1"
 }
 
 packets() {
@@ -71,7 +64,7 @@ end_leftovers() {
 	local exe
 	for exe in /proc/[0-9]*/exe; do
 		case $(readlink "$exe") in
-		"$programs"/soft-roce-* | */lt-wring-bench | */wring-bench)
+		"$programs"/soft-roce-*)
 			kill -9 "$(basename "$(dirname "$exe")")" 2>/dev/null
 			;;
 		esac
@@ -104,11 +97,7 @@ run_system() { # ROUND RANKS SYSTEM COLLECTIVE SIZE...
 	local log=$logs/$3-$4-$2-$1
 	shift 4
 	prepare "$system" "$collective" "$ranks" || return
-	if [ "$system" = wring ]; then
-		command+=("$(IFS=, && echo "$*")")
-	else
-		command+=("$@")
-	fi
+	command+=("$@")
 	before=$(packets)
 	SOFT_ROCE_SHARED=$work/shared timeout -k 5 "$seconds" "${command[@]}" >"$work/out" 2>"$log" </dev/null
 	status=$?
@@ -116,7 +105,7 @@ run_system() { # ROUND RANKS SYSTEM COLLECTIVE SIZE...
 	if [ $(($(packets) - before)) -lt 100 ]; then
 		echo "$round $ranks $system $collective did not use $device: $(reason $status "$log")" >>"$failures"
 	else
-		read_times "$system" "$work/out" | sed "s/^/$round $ranks $system $collective /" >>"$times"
+		read_times "$work/out" | sed "s/^/$round $ranks $system $collective /" >>"$times"
 		[ $status -eq 0 ] ||
 			echo "$round $ranks $system $collective $(reason $status "$log")" >>"$failures"
 	fi
