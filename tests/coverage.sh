@@ -16,7 +16,7 @@ mkdir -p "$logs"
 
 build() {
 	mkdir -p build-coverage && cd build-coverage || return
-	[ -e Makefile ] || ../configure -q CFLAGS='-O0 -g --coverage' LDFLAGS=--coverage \
+	[ -e Makefile ] || ../configure -q --disable-lto CFLAGS='-O0 -g --coverage' LDFLAGS=--coverage \
 		--disable-dependency-tracking
 	make -j "$jobs" && make -j "$jobs" check TESTS=
 }

@@ -24,7 +24,7 @@ enum wring_status transport_alloc(struct transport *transport, size_t len, void 
 {
 	struct region region = {.owned = true};
 	enum wring_status status;
-	void *base;
+	void *base = NULL;
 
 	status = arena_alloc(transport->arena, len, &base, &region.file_offset, error);
 	if (status)
