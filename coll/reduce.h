@@ -3,6 +3,8 @@
 #ifndef COLL_REDUCE_H
 #define COLL_REDUCE_H
 
+#include <stdbool.h>
+
 #include "wring.h"
 
 /*
@@ -18,6 +20,12 @@
  * Buffers need no alignment. They are borrowed until the function returns. An output may be the
  * very same buffer as an input, but must not overlap it in any other way.
  */
+
+/* Once in a process, before all others: which kernels are the fastest here? A few microseconds. */
+void reduce_choose(void);
+
+/* What it decides: float and double by kernels that use no more than any processor has. */
+void reduce_use_plain(bool plain);
 
 /* dst[i] = acc[i] op x[i]. */
 void reduce(void *dst, const void *acc, const void *x, size_t count, enum wring_datatype datatype,

@@ -11,10 +11,16 @@
  * so do sanitizers, whose runtime is not ready that early, other architectures, libraries other
  * than glibc, and clang. REDUCE_INDEPENDENT: the next loop's turns do not depend on each other,
  * although an output may be an input; no check at run time is needed.
+ *
+ * REDUCE_PLAIN: without clones, and under names of their own.
  */
+#ifdef REDUCE_PLAIN
+#define reduce_float32 reduce_float32_plain
+#define reduce_float64 reduce_float64_plain
+#endif
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && defined(__x86_64__) &&           \
 	defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) &&   \
-	!defined(WRING_NO_CLONES)
+	!defined(WRING_NO_CLONES) && !defined(REDUCE_PLAIN)
 #define REDUCE_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define REDUCE_CLONES
@@ -52,5 +58,8 @@ extern const struct reduce_kernels reduce_int32, reduce_uint32;
 extern const struct reduce_kernels reduce_int64, reduce_uint64;
 extern const struct reduce_kernels reduce_float16, reduce_bfloat16;
 extern const struct reduce_kernels reduce_float32, reduce_float64;
+#ifndef REDUCE_PLAIN
+extern const struct reduce_kernels reduce_float32_plain, reduce_float64_plain;
+#endif
 
 #endif

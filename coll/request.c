@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll/reduce.h"
+
 /* No rank is ahead of another one by more calls than a link has slots. */
 static bool allocate_tables(struct coll *coll)
 {
@@ -27,6 +29,7 @@ enum wring_status coll_open(struct coll **coll, struct transport *transport, voi
 
 	if (!c)
 		return error_set(error, WRING_ERR_NOMEM, "malloc(%zu) failed", sizeof(*c));
+	reduce_choose();
 	c->transport = transport;
 	c->owner = owner;
 	c->rank = transport_rank(transport);

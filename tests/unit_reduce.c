@@ -384,6 +384,25 @@ static void chunks_reduced_in_ring_order_equal_the_reference_allreduce(void **st
 				check_allreduce((enum wring_datatype)datatype, (enum wring_op)op);
 }
 
+/* Whatever is chosen, the bits are the same. */
+static void plain_kernels_equal_the_reference_as_well(void **state)
+{
+	reduce_use_plain(true);
+	for_each_kernel(check_misaligned);
+	a_nan_on_either_side_gives_the_one_nan(state);
+	min_and_max_of_zeros_keep_the_accumulator(state);
+	scale_divides_as_the_reference_does(state);
+	reduce_use_plain(false);
+}
+
+static void the_kernels_that_are_chosen_equal_the_reference(void **state)
+{
+	(void)state;
+	reduce_choose();
+	for_each_kernel(check_misaligned);
+	reduce_use_plain(false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -401,6 +420,8 @@ int main(void)
 		cmocka_unit_test(scale_divides_as_the_reference_does),
 		cmocka_unit_test(scale_leaves_integers_alone),
 		cmocka_unit_test(chunks_reduced_in_ring_order_equal_the_reference_allreduce),
+		cmocka_unit_test(plain_kernels_equal_the_reference_as_well),
+		cmocka_unit_test(the_kernels_that_are_chosen_equal_the_reference),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
