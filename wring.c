@@ -250,7 +250,7 @@ static void choose_wait(struct creation *c, int busy)
 	cpus = CPU_COUNT(&all);
 	if (c->own.quota_cpus < cpus)
 		cpus = c->own.quota_cpus;
-	transport_set_wait(c->transport, sharing + busy, cpus);
+	transport_set_wait(c->transport, sharing, busy, cpus);
 }
 
 /* Round 3: make room, and QPs, for all peers, and say where. */

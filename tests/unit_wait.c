@@ -14,7 +14,7 @@ static struct transport waiting(int wait, bool network, int ranks, int cpus)
 {
 	struct transport transport = {.config.wait = wait, .network = network};
 
-	transport_set_wait(&transport, ranks, cpus);
+	transport_set_wait(&transport, ranks, 0, cpus);
 	return transport;
 }
 
@@ -26,6 +26,7 @@ static void a_rank_with_a_cpu_of_its_own_never_sleeps(void **state)
 	assert_false(transport.crowded);
 	assert_false(transport.may_sleep);
 	assert_false(transport.spins);
+	assert_int_equal(transport.pauses, 2000);
 }
 
 static void crowded_ranks_sleep(void **state)
@@ -36,6 +37,21 @@ static void crowded_ranks_sleep(void **state)
 	assert_true(transport.crowded);
 	assert_true(transport.may_sleep);
 	assert_int_equal(transport.yield_ns, 200 * US);
+	assert_int_equal(transport.pauses, 1);
+}
+
+/* It shares the CPUs as another rank would, but is not waited for by yielding. */
+static void a_driver_that_needs_a_cpu_makes_crowded_ranks(void **state)
+{
+	struct transport transport = {.config.wait = WRING_WAIT_AUTO, .network = true};
+
+	(void)state;
+	transport_set_wait(&transport, 2, 1, 2);
+	assert_true(transport.may_sleep);
+	assert_int_equal(transport.pauses, 20);
+	transport_set_wait(&transport, 2, 1, 3);
+	assert_false(transport.may_sleep);
+	assert_int_equal(transport.pauses, 2000);
 }
 
 /* Less, and all would sleep before the one that could go on had its turn. */
@@ -71,6 +87,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rank_with_a_cpu_of_its_own_never_sleeps),
 		cmocka_unit_test(crowded_ranks_sleep),
+		cmocka_unit_test(a_driver_that_needs_a_cpu_makes_crowded_ranks),
 		cmocka_unit_test(but_not_before_all_ranks_of_a_cpu_had_their_turn),
 		cmocka_unit_test(who_asks_for_events_sleeps_soon_however_many_ranks),
 		cmocka_unit_test(spin_and_yield_never_sleep),

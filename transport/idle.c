@@ -7,19 +7,18 @@
 
 /*
  * spin         pause; the clock is read every CLOCK_ROUNDS rounds
- * yield, and   pause for some rounds, then sched_yield in each: cheap when nobody else wants the
- * auto         CPU, and a stranger who does costs a time slice once, not in every operation
+ * yield, and   pause for some rounds (transport->pauses), then sched_yield in each: cheap when
+ * auto         nobody else wants the CPU, and a stranger who does costs a time slice once, not in
+ *              every operation
  * event, and   the same, but after yield_ns sleep in poll(2). First arm: raise the flag that
  * auto when    peers read after they have written, fence, ask the CQ for an event; then return,
  * CPUs are     so that the caller looks at everything once more; only if still nothing has moved
  * short        sleep. So a write is either seen by that look, or its writer sees the flag.
  */
-#define SPIN_ROUNDS    2000
-#define CROWDED_ROUNDS 20
-#define CLOCK_ROUNDS   1024
-#define LISTEN_NS      ((uint64_t)1000 * 1000)
-#define LOOK_NS	       ((uint64_t)100 * 1000 * 1000)
-#define SLEEP_MS       100
+#define CLOCK_ROUNDS 1024
+#define LISTEN_NS    ((uint64_t)1000 * 1000)
+#define LOOK_NS	     ((uint64_t)100 * 1000 * 1000)
+#define SLEEP_MS     100
 
 void transport_poll(struct transport *transport)
 {
@@ -269,7 +268,7 @@ static bool may_spin(const struct transport *t, uint64_t rounds)
 {
 	if (t->spins)
 		return (rounds & (CLOCK_ROUNDS - 1)) != 0;
-	return rounds <= (t->crowded ? CROWDED_ROUNDS : SPIN_ROUNDS);
+	return rounds <= t->pauses;
 }
 
 void transport_idle(struct transport *transport, struct idle *idle, uint64_t operation,

@@ -27,7 +27,8 @@ struct transport {
 	bool may_sleep;		  /* our wait policy may sleep */
 	bool spins;		  /* never yields, never sleeps */
 	uint64_t yield_ns;	  /* so long before it sleeps */
-	bool crowded;		  /* more ranks than CPUs */
+	bool crowded;		  /* more ranks, and drivers that need one, than CPUs */
+	unsigned pauses;	  /* rounds of waiting before the first sched_yield */
 	uint64_t first_message;	  /* counters start here; 0 but for tests */
 	char host[64];
 	char (*peer_host)[64]; /* by rank, for texts and wring_comm_peer */
@@ -72,8 +73,8 @@ enum wring_status transport_connect(struct transport *transport, int peer,
 				    const struct shm_address *address,
 				    const struct transport_offer *offer, struct wring_error *error);
 
-/* Resolve wait=auto: processes of this host against the CPUs they may use. */
-void transport_set_wait(struct transport *transport, int host_peers, int cpus);
+/* Resolve wait=auto: ranks of this host, and drivers that want a CPU, against the CPUs they have. */
+void transport_set_wait(struct transport *transport, int ranks, int drivers, int cpus);
 
 /* Say goodbye if all is well (bounded, 200 ms) and close all links; only once connected. */
 void transport_leave(struct transport *transport);

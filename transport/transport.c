@@ -316,12 +316,21 @@ static uint64_t patience(const struct transport *transport, int ranks_per_cpu)
 	return ns;
 }
 
-void transport_set_wait(struct transport *transport, int host_peers, int cpus)
-{
-	int wait = transport->config.wait;
+/* Who shares a CPU with the rank for which it waits keeps that from going on by every pause; a
+ * driver that moves bytes with that CPU comes by itself. */
+#define PAUSES	       2000
+#define PAUSES_DRIVER  20
+#define PAUSES_CROWDED 1
 
-	transport->yield_ns = patience(transport, cpus > 0 ? host_peers / cpus : host_peers);
-	transport->crowded = host_peers > cpus;
+void transport_set_wait(struct transport *transport, int ranks, int drivers, int cpus)
+{
+	int wait = transport->config.wait, busy = ranks + drivers;
+
+	transport->yield_ns = patience(transport, cpus > 0 ? busy / cpus : busy);
+	transport->crowded = busy > cpus;
+	transport->pauses = !transport->crowded ? PAUSES : PAUSES_DRIVER;
+	if (ranks > cpus)
+		transport->pauses = PAUSES_CROWDED;
 	transport->spins = wait == WRING_WAIT_SPIN;
 	transport->may_sleep =
 		wait == WRING_WAIT_EVENT || (wait == WRING_WAIT_AUTO && transport->crowded);
