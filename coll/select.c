@@ -3,7 +3,7 @@
 
 #include "coll/request.h"
 
-enum need { NEED_NOTHING, NEED_EAGER, NEED_SHM, NEED_OWNER };
+enum need { NEED_NOTHING, NEED_EAGER, NEED_TREE, NEED_SHM, NEED_OWNER };
 
 /* What may be wished for, and what it needs to be used. */
 static const struct candidate {
@@ -16,7 +16,7 @@ static const struct candidate {
 	{COLLECTIVE_ALLREDUCE, "owner", &allreduce_owner, NEED_OWNER},
 	{COLLECTIVE_ALLREDUCE, "direct", &allreduce_direct, NEED_SHM},
 	{COLLECTIVE_ALLREDUCE, "ring", &allreduce_ring, NEED_NOTHING},
-	{COLLECTIVE_BROADCAST, "tree", &broadcast_tree, NEED_EAGER},
+	{COLLECTIVE_BROADCAST, "tree", &broadcast_tree, NEED_TREE},
 	{COLLECTIVE_BROADCAST, "chain", &broadcast_chain, NEED_NOTHING},
 };
 
@@ -46,6 +46,8 @@ static bool can_be_used(const struct coll *coll, const struct call *call, enum n
 		return true;
 	case NEED_EAGER:
 		return bytes <= transport_eager_bytes(coll->transport);
+	case NEED_TREE:
+		return bytes <= transport_tree_bytes(coll->transport);
 	case NEED_SHM:
 		return transport_all_shm(coll->transport);
 	case NEED_OWNER:
@@ -79,7 +81,7 @@ static const struct algorithm *wished(const struct coll *coll, const struct call
  *              > eager      all shm    direct: two hops    chain
  *              > both       network    ring: least bytes   chain
  *
- *   eager      what every slot holds, see transport_eager_bytes
+ *   eager      what every slot holds, see transport_eager_bytes; for broadcasts transport_tree_bytes
  *   owner      3 ranks or more: a chunk in each slot
  *   barrier    up to 8 ranks of one host, or 3 over a network: oneshot, of no bytes: as many
  *              messages as dissemination or cheap ones, in one hop; else dissemination
@@ -118,15 +120,16 @@ static const struct algorithm *select_barrier(const struct coll *coll)
 static const struct algorithm *built_in(const struct coll *coll, const struct call *call,
 					size_t bytes)
 {
-	bool small = bytes <= transport_eager_bytes(coll->transport);
-
 	if (coll->size == 1)
 		return &collective_alone;
 	switch (call->collective) {
 	case COLLECTIVE_ALLREDUCE:
-		return small ? &allreduce_oneshot : select_allreduce(coll, call);
+		return bytes <= transport_eager_bytes(coll->transport)
+			       ? &allreduce_oneshot
+			       : select_allreduce(coll, call);
 	case COLLECTIVE_BROADCAST:
-		return small ? &broadcast_tree : &broadcast_chain;
+		return bytes <= transport_tree_bytes(coll->transport) ? &broadcast_tree
+								      : &broadcast_chain;
 	case COLLECTIVE_BARRIER:
 	default:
 		return select_barrier(coll);

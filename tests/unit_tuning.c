@@ -273,6 +273,22 @@ static void what_cannot_be_used_is_left_to_the_built_in_choice(void **state)
 	assert_ptr_equal(chosen(&coll, COLLECTIVE_BROADCAST, 1001), &broadcast_chain);
 }
 
+/* A tree needs no more than that every slot holds the message. */
+static void trees_of_a_network_reach_as_far_as_the_slots(void **state)
+{
+	struct transport network = {.network = true, .size = 4, .config.eager_bytes = -1};
+	struct coll coll = {.transport = &network, .size = 4};
+
+	(void)state;
+	network.config.segment_bytes = 65536;
+	assert_ptr_equal(chosen(&coll, COLLECTIVE_ALLREDUCE, 8192), &allreduce_oneshot);
+	assert_ptr_equal(chosen(&coll, COLLECTIVE_ALLREDUCE, 8196), &allreduce_owner);
+	assert_ptr_equal(chosen(&coll, COLLECTIVE_BROADCAST, 16384), &broadcast_tree);
+	assert_ptr_equal(chosen(&coll, COLLECTIVE_BROADCAST, 16385), &broadcast_chain);
+	network.config.eager_bytes = 1000;
+	assert_ptr_equal(chosen(&coll, COLLECTIVE_BROADCAST, 1001), &broadcast_chain);
+}
+
 static void owner_is_used_where_a_chunk_fits_in_a_slot(void **state)
 {
 	struct transport shm = {.all_shm = true, .config.eager_bytes = 0};
@@ -321,6 +337,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_cannot_be_read_is_refused),
 		cmocka_unit_test(the_first_line_that_fits_chooses_the_algorithm),
 		cmocka_unit_test(what_cannot_be_used_is_left_to_the_built_in_choice),
+		cmocka_unit_test(trees_of_a_network_reach_as_far_as_the_slots),
 		cmocka_unit_test(owner_is_used_where_a_chunk_fits_in_a_slot),
 		cmocka_unit_test(empty_vectors_and_single_ranks_keep_their_algorithm),
 		cmocka_unit_test(unknown_and_too_many_wishes_are_not_taken),

@@ -87,6 +87,14 @@ size_t transport_eager_bytes(const struct transport *transport)
 	return segment < WIDE ? WIDE : segment < MOST_EAGER ? segment : MOST_EAGER;
 }
 
+/* Over a network a hop costs more than to send again what fits in a slot. */
+size_t transport_tree_bytes(const struct transport *transport)
+{
+	if (transport->config.eager_bytes >= 0 || !transport->network || transport->size == 2)
+		return transport_eager_bytes(transport);
+	return transport_slot_bytes(transport);
+}
+
 struct trace *transport_trace(const struct transport *transport)
 {
 	return transport->trace;

@@ -88,6 +88,9 @@ unsigned transport_slots(const struct transport *transport);
 size_t transport_segment_bytes(const struct transport *transport);
 size_t transport_eager_bytes(const struct transport *transport);
 
+/* As eager_bytes, for broadcasts: a parent sends to each child. */
+size_t transport_tree_bytes(const struct transport *transport);
+
 /* What every slot of every link holds, at least. */
 size_t transport_slot_bytes(const struct transport *transport);
 struct trace *transport_trace(const struct transport *transport);
