@@ -143,6 +143,7 @@ static bool progress(struct wring_request *request)
 
 	request->waiting_for = -1;
 	exchange_ready(request, state);
+	request->waiting_for = -1; /* nobody waits for ready */
 	while (moved) {
 		moved = try_take(request, state);
 		moved |= try_send(request, state);
