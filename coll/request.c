@@ -6,7 +6,8 @@
 
 #include "coll/reduce.h"
 
-/* No rank is ahead of another one by more calls than a link has slots. */
+/* How far a rank is ahead of one to which it sends, the slots of their link bound; twice as many of
+ * its calls are kept, to be compared with those of a rank that is behind. */
 static bool allocate_tables(struct coll *coll)
 {
 	size_t n = (size_t)coll->size;
@@ -17,9 +18,8 @@ static bool allocate_tables(struct coll *coll)
 	coll->inputs = calloc(n, sizeof(*coll->inputs));
 	coll->calls_mask = calls - 1;
 	coll->calls = calloc(calls, sizeof(*coll->calls));
-	coll->waits = calloc(n, sizeof(*coll->waits));
 	coll->scratch = malloc(SCRATCH_BYTES);
-	return coll->tx && coll->rx && coll->inputs && coll->calls && coll->waits && coll->scratch;
+	return coll->tx && coll->rx && coll->inputs && coll->calls && coll->scratch;
 }
 
 enum wring_status coll_open(struct coll **coll, struct transport *transport, void *owner,
@@ -64,7 +64,6 @@ void coll_close(struct coll *coll)
 	free(coll->rx);
 	free(coll->inputs);
 	free(coll->calls);
-	free(coll->waits);
 	free(coll->scratch);
 	free(coll);
 }

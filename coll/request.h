@@ -138,7 +138,6 @@ struct coll {
 	uint64_t operation;		    /* of the last call started */
 	struct signature *calls;	    /* signature.c: the last ones, by operation */
 	uint64_t calls_mask;
-	struct signature *waits; /* signature.c: one per rank, see link_read_waiting */
 	uint64_t told_operation; /* link_tell_waiting: the last one ... */
 	int told_peer;		 /* ... and to whom */
 	struct turn *tx, *rx;	 /* one per rank */

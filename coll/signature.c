@@ -98,6 +98,8 @@ static const struct signature *find_call(const struct coll *coll, uint64_t opera
 
 	if (call->operation == operation)
 		return call;
+	if (request && operation < request->signature.operation)
+		return NULL;
 	while (request && request->signature.operation != operation)
 		request = request->next;
 	return request ? &request->signature : NULL;
@@ -152,14 +154,11 @@ static void watch_link(const struct coll *coll, int peer)
 /* Ranks that wait for each other in different calls may have sent nothing. */
 static void watch_waiting(struct coll *coll, int peer)
 {
-	struct signature theirs, *before = &coll->waits[peer];
+	struct signature theirs;
 	struct difference d;
-	bool settled;
 
 	link_read_waiting(transport_link(coll->transport, peer), &theirs);
-	settled = same(&theirs, before);
-	*before = theirs;
-	if (settled && theirs.operation && differs_from_ours(coll, &theirs, &d))
+	if (theirs.operation && differs_from_ours(coll, &theirs, &d))
 		fail_mismatch(coll, peer, theirs.operation, &d);
 }
 

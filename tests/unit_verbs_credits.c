@@ -237,6 +237,34 @@ static void a_wait_is_told_beside_the_credits(void **state)
 	assert_waiting(&later);
 }
 
+/* Its words may land one by one, some of them late. */
+static void a_wait_that_is_torn_is_not_believed(void **state)
+{
+	const struct signature none = {.operation = 0};
+	struct signature later = signature;
+	uint64_t words[2][WAITING_WORDS], *there;
+
+	(void)state;
+	connect_pair();
+	there = (uint64_t *)(void *)(right->rx_area + area_waiting_at());
+	later.operation++;
+	later.count *= 2;
+	for (int i = 0; i < 2; i++) {
+		assert_true(link_tell_waiting(left, i ? &later : &signature));
+		memcpy(words[i], there, sizeof(words[i]));
+	}
+	for (unsigned late = 1; late < (1u << WAITING_WORDS) - 1; late++) {
+		for (int i = 0; i < WAITING_WORDS; i++)
+			there[i] = words[late >> i & 1 ? 0 : 1][i];
+		if (memcmp(there, words[0], sizeof(words[0])) == 0)
+			assert_waiting(&signature);
+		else if (memcmp(there, words[1], sizeof(words[1])) == 0)
+			assert_waiting(&later);
+		else
+			assert_waiting(&none);
+	}
+}
+
 /* It takes nothing from the messages that credits allow: without room it is for another time. */
 static void a_wait_without_room_is_not_told(void **state)
 {
@@ -275,6 +303,7 @@ int main(void)
 		cmocka_unit_test(the_later_of_word_and_notice_counts),
 		cmocka_unit_test(sleeping_peers_get_credits_as_notices),
 		cmocka_unit_test(a_wait_is_told_beside_the_credits),
+		cmocka_unit_test(a_wait_that_is_torn_is_not_believed),
 		cmocka_unit_test(a_wait_without_room_is_not_told),
 		cmocka_unit_test(a_wait_is_not_told_after_a_failure),
 		cmocka_unit_test(counters_wrap),

@@ -12,7 +12,7 @@
 _Static_assert(sizeof(struct line) == LINE_LEN, "a line is one cache line");
 _Static_assert(sizeof(struct reserve_record) % 64 == 0, "reserve slots are whole cache lines");
 _Static_assert(sizeof(struct buffers) <= MESSAGE_INLINE, "ready fits in a line");
-_Static_assert(sizeof(struct signature) == WAITING_WORDS * sizeof(uint64_t), "is made of words");
+_Static_assert((1 + WAITING_WORDS) * sizeof(uint64_t) <= CREDIT_LINE, "both are in one line");
 
 static size_t slot_stride(const struct area *area)
 {
@@ -228,11 +228,24 @@ void link_consume(struct link *link)
 		link_flush_credit(link);
 }
 
+/* Of words that were not written together it is another one. Never 0, as all words are at first. */
+static uint64_t check_of(const uint64_t words[WAITING_WORDS])
+{
+	return (words[0] * 0x9e3779b97f4a7c15u + words[1] * 0xc2b2ae3d27d4eb4fu +
+		words[2] * 0x165667b19e3779f9u) |
+	       1;
+}
+
 bool link_tell_waiting(struct link *link, const struct signature *signature)
 {
-	uint64_t words[WAITING_WORDS] = {0};
+	uint64_t words[WAITING_WORDS] = {
+		signature->operation,
+		signature->count,
+		(uint64_t)(uint32_t)signature->root << 32 | (uint64_t)signature->collective << 16 |
+			(uint64_t)signature->datatype << 8 | signature->op,
+	};
 
-	memcpy(words, signature, sizeof(*signature));
+	words[3] = check_of(words);
 	return !link->transport->error.status && link->ops->waiting(link, words);
 }
 
@@ -243,7 +256,17 @@ void link_read_waiting(const struct link *link, struct signature *signature)
 
 	for (int i = 0; i < WAITING_WORDS; i++)
 		words[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
-	memcpy(signature, words, sizeof(*signature));
+	*signature = (struct signature){0};
+	if (words[3] != check_of(words))
+		return;
+	*signature = (struct signature){
+		.operation = words[0],
+		.count = words[1],
+		.root = (int32_t)(uint32_t)(words[2] >> 32),
+		.collective = (uint8_t)(words[2] >> 16),
+		.datatype = (uint8_t)(words[2] >> 8),
+		.op = (uint8_t)words[2],
+	};
 }
 
 void link_describe(struct link *link, const void *buf, size_t len, struct remote *remote)

@@ -48,7 +48,7 @@ struct reserve_record {
 
 #define SENT_AT_ONCE UINT64_MAX
 
-#define WAITING_WORDS 3 /* a struct signature */
+#define WAITING_WORDS 4 /* a signature, and a check: it may arrive torn */
 
 /* Geometry of one area; both ends compute it from slots and slot_bytes. */
 struct area {

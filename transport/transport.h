@@ -133,8 +133,7 @@ void link_consume(struct link *link);
  * False: not now. */
 bool link_tell_waiting(struct link *link, const struct signature *signature);
 
-/* What the peer has told so last; operation 0: nothing yet. It may be torn: believe what has been
- * the same for a while. */
+/* What the peer has told so last; operation 0: nothing yet, or it is just being written. */
 void link_read_waiting(const struct link *link, struct signature *signature);
 
 /* --- buffers ------------------------------------------------------------------------------ */

@@ -280,8 +280,7 @@ void verbs_probe(struct verbs_link *vl)
 
 /* --- waiting ------------------------------------------------------------------------------- */
 
-/* Not a notice: it costs no receive, so it may come at any time. An earlier one that is still under
- * way may arrive torn. */
+/* Not a notice: it costs no receive, so it may come at any time. */
 static bool waiting(struct link *link, const uint64_t words[WAITING_WORDS])
 {
 	struct verbs_link *vl = verbs_link_of(link);

@@ -295,11 +295,12 @@ static void return_credits(struct world *world, struct input *input)
 
 static void tell_waiting(struct world *world, struct input *input)
 {
-	struct link *link = &world->links[input_peer(world, input)];
+	struct link link = world->links[input_peer(world, input)];
 	struct signature signature = expected(world);
 
 	spoil(&signature, input);
-	memcpy(link->rx_area + area_waiting_at(), &signature, sizeof(signature));
+	link.tx_area = link.rx_area; /* as if it were the peer */
+	(void)link_tell_waiting(&link, &signature);
 }
 
 /* What transport_idle and wring_test do when nothing has moved for a while. */
