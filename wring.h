@@ -265,8 +265,8 @@ WRING_MUST_CHECK enum wring_status wring_allreduce(struct wring_comm *comm, cons
 						   void *recvbuf, size_t count,
 						   enum wring_datatype datatype, enum wring_op op);
 
-/* buf on every rank = buf of root. At root it may return before the others have entered: that they
- * call something else, it is then told by a later call. */
+/* buf on every rank = buf of root. It may return before all others have entered: that one of them
+ * calls something else is then told by a later call that waits, a barrier at the latest. */
 WRING_MUST_CHECK enum wring_status wring_broadcast(struct wring_comm *comm, void *buf, size_t count,
 						   enum wring_datatype datatype, int root);
 
