@@ -102,6 +102,7 @@ static void run_deadline(const char *how, const char *settings, struct deadline 
 /* --- late, not dead ----------------------------------------------------------------------- */
 
 struct stalls {
+	int self;
 	int lines;
 	bool names_rank, no_newline;
 };
@@ -113,7 +114,10 @@ static void note_line(void *ctx, const char *line)
 	if (!strstr(line, "waiting for"))
 		return;
 	stalls->lines++;
-	stalls->names_rank = text_names_rank(line, 1);
+	/* Stopped between its messages of one all-reduce, to 2 and then to 0, rank 1 keeps rank 0
+	 * waiting, and rank 0 in the next one rank 2. */
+	stalls->names_rank =
+		text_names_rank(line, 1) || (stalls->self == 2 && text_names_rank(line, 0));
 	stalls->no_newline = !strchr(line, '\n');
 }
 
@@ -132,7 +136,7 @@ static void stop_for_a_while(const struct rank_context *context, int rank, doubl
 static void body_stopped(struct failure_rank *f)
 {
 	const double *seconds = f->test->row;
-	struct stalls stalls = {0, false, false};
+	struct stalls stalls = {.self = f->rank};
 	enum wring_status status = WRING_OK;
 	int32_t x[7] = {1, 1, 1, 1, 1, 1, 1};
 	double until;
