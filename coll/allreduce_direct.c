@@ -151,6 +151,7 @@ static bool reduce_own_chunk(struct wring_request *request, struct direct_state 
 
 		reduce_piece(request, piece);
 		state->reduced += piece.count;
+		transport_worked(request->coll->transport);
 	}
 	return state->reduced >= chunk.count;
 }

@@ -105,6 +105,7 @@ struct stalls {
 	int self;
 	int lines;
 	bool names_rank, no_newline;
+	int for_nobody; /* lines of one who waits for no rank */
 };
 
 static void note_line(void *ctx, const char *line)
@@ -114,6 +115,7 @@ static void note_line(void *ctx, const char *line)
 	if (!strstr(line, "waiting for"))
 		return;
 	stalls->lines++;
+	stalls->for_nobody += strstr(line, "waiting for its peers") != NULL;
 	/* Stopped between its messages of one all-reduce, to 2 and then to 0, rank 1 keeps rank 0
 	 * waiting, and rank 0 in the next one rank 2. */
 	stalls->names_rank =
@@ -165,8 +167,42 @@ static void body_stopped(struct failure_rank *f)
 		;
 }
 
+/* Much to reduce, in many turns, between which nothing comes from anybody. More ranks than CPUs: they
+ * sleep soon. */
+static void body_at_work(struct failure_rank *f)
+{
+	enum { COUNT = 1 << 24 };
+	struct stalls stalls = {.self = f->rank};
+	int32_t *x = NULL;
+	size_t i, wrong = 0;
+
+	f->log = note_line;
+	f->log_ctx = &stalls;
+	if (!failure_open(f))
+		return;
+	failure_healthy(f);
+	if (failure_status(f, "alloc", wring_alloc(f->comm, COUNT * sizeof(*x), (void **)&x),
+			   WRING_OK)) {
+		for (i = 0; i < COUNT; i++)
+			x[i] = (int32_t)i;
+		(void)failure_status(f, "allreduce",
+				     wring_allreduce(f->comm, x, x, COUNT, WRING_INT32, WRING_SUM),
+				     WRING_OK);
+		for (i = 0; i < COUNT; i++)
+			wrong += x[i] != (int32_t)i * f->size;
+		(void)failure_expect(f, wrong == 0, "%zu wrong values", wrong);
+		(void)failure_expect(f, stalls.for_nobody == 0, "it waited for nobody");
+		wring_free(f->comm, x);
+	}
+	failure_close(f);
+}
+
 void failure_deadlines(void)
 {
+	const struct failure_test at_work = {.name = "a_rank_that_has_work_does_not_sleep",
+					     .ranks = 4,
+					     .body = body_at_work,
+					     .settings = "wait=event stall_ms=200"};
 	static const double three = 3;
 	const struct failure_test stopped[] = {
 		{.name = "stopped_rank_is_late_not_dead",
@@ -193,4 +229,5 @@ void failure_deadlines(void)
 	run_deadline("testing", "wait=event", (struct deadline){500, BY_TEST, CALL_BARRIER});
 	for (i = 0; i < sizeof(stopped) / sizeof(stopped[0]); i++)
 		failure_run(&stopped[i]);
+	failure_run(&at_work);
 }

@@ -105,6 +105,11 @@ uint64_t transport_moved(const struct transport *transport)
 	return transport->moved;
 }
 
+void transport_worked(struct transport *transport)
+{
+	transport->moved++;
+}
+
 static enum wring_status allocate_tables(struct transport *t, struct wring_error *error)
 {
 	size_t n = (size_t)t->size;

@@ -190,6 +190,9 @@ struct idle {
 /* Messages sent, consumed and completed so far: grows whenever something moves. */
 uint64_t transport_moved(const struct transport *transport);
 
+/* This rank has done a part of its work and has more: who waits for nobody must not sleep. */
+void transport_worked(struct transport *transport);
+
 /*
  * Nothing to do: spin, yield or sleep as the policy says (never longer than 100 ms), and look
  * after the peers and the deadline now and then; operation and waiting_for are for the text.
