@@ -24,6 +24,15 @@ struct target {
 	uint32_t rkey;
 };
 
+/* That far from the beginning of the area that the peer has for this rank. */
+static struct target area_target(const struct verbs_link *vl, size_t offset)
+{
+	return (struct target){
+		.address = vl->remote.area_address + offset,
+		.rkey = vl->remote.arena_rkey,
+	};
+}
+
 static bool is_silent(const struct link *link)
 {
 	const struct verbs_link *vl = verbs_link_of(link);
@@ -142,10 +151,7 @@ static struct target slot_target(const struct verbs_link *vl)
 	const struct link *link = vl->link;
 	uint32_t slot = (uint32_t)(link->sent & (link->tx.slots - 1));
 
-	return (struct target){
-		.address = vl->remote.area_address + area_slot_at(&link->tx, slot),
-		.rkey = vl->remote.arena_rkey,
-	};
+	return area_target(vl, area_slot_at(&link->tx, slot));
 }
 
 /* A source in memory that is registered; false: it must be copied. */
@@ -242,12 +248,10 @@ static void post_credit(struct verbs_link *vl, bool notice, bool signal)
 	struct link *link = vl->link;
 	uint64_t *word = &vl->credits[(vl->posted + 1) & vl->index_mask];
 	struct source source = {.src = word, .len = sizeof(*word), .lkey = vl->mr->lkey};
-	struct target target = {.address = vl->remote.area_address + area_credit_at(),
-				.rkey = vl->remote.arena_rkey};
 	struct write write;
 
 	*word = link->consumed;
-	fill_write(&write, &source, target);
+	fill_write(&write, &source, area_target(vl, area_credit_at()));
 	if (notice)
 		fill_notice(&write, NOTICE_CREDIT, link);
 	fill_inline(&write, vl);
@@ -287,14 +291,12 @@ static bool waiting(struct link *link, const uint64_t words[WAITING_WORDS])
 	unsigned char *copy = vl->memory + area_waiting_at();
 	size_t len = WAITING_WORDS * sizeof(*words);
 	struct source source = {.src = copy, .len = len, .lkey = vl->mr->lkey};
-	struct target target = {.address = vl->remote.area_address + area_waiting_at(),
-				.rkey = vl->remote.arena_rkey};
 	struct write write;
 
 	if (is_silent(link) || !has_room(vl))
 		return false;
 	memcpy(copy, words, len);
-	fill_write(&write, &source, target);
+	fill_write(&write, &source, area_target(vl, area_waiting_at()));
 	fill_inline(&write, vl);
 	post_write(vl, &write, link->sent, false);
 	return true;
@@ -309,14 +311,11 @@ static void reserve(struct link *link, enum reserve which, const struct reserve_
 	struct reserve_record *copy =
 		(struct reserve_record *)(void *)(vl->memory + area_reserve_at(&link->tx, which));
 	struct source source = {.src = copy, .len = sizeof(*copy), .lkey = vl->mr->lkey};
-	struct target target = {.address =
-					vl->remote.area_address + area_reserve_at(&link->tx, which),
-				.rkey = vl->remote.arena_rkey};
 	struct write write;
 
 	*copy = *record;
 	copy->sequence = 1;
-	fill_write(&write, &source, target);
+	fill_write(&write, &source, area_target(vl, area_reserve_at(&link->tx, which)));
 	fill_notice(&write, which == RESERVE_ABORT ? NOTICE_ABORT : NOTICE_LEAVE, link);
 	post_write(vl, &write, link->sent, true);
 }
