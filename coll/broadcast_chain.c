@@ -141,7 +141,6 @@ static bool progress(struct wring_request *request)
 	struct chain_state *state = &request->state.chain;
 	bool moved = true;
 
-	request->waiting_for = -1;
 	exchange_ready(request, state);
 	request->waiting_for = -1; /* nobody waits for ready */
 	while (moved) {
