@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "bootstrap/cpus.h"
+#include "base/cpus.h"
 #include "bootstrap/exchange.h"
 #include "bootstrap/topology.h"
 #include "bootstrap/tuning.h"

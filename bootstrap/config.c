@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bootstrap/config_fields.h"
-#include "transport/error.h"
+#include "base/error.h"
 
 /* The struct of the first release. Fields are appended behind it; none of these ever moves. */
 enum { FIRST_SIZE = offsetof(struct wring_config, log_ctx) + sizeof(void *) };

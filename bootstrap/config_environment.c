@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "transport/error.h"
+#include "base/error.h"
 
 enum { LONGEST = 64 }; /* no variable of ours is as long; others are cut */
 

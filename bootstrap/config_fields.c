@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/error.h"
+#include "base/error.h"
 
 enum {
 	NAME = 64,	 /* longer names are compared up to here */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bootstrap/config_fields.h"
-#include "transport/error.h"
+#include "base/error.h"
 
 _Static_assert(sizeof(struct config_fingerprint) == 32, "is sent as it stands: no padding");
 

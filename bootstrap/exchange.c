@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/error.h"
+#include "base/error.h"
 
 #define MAGIC  "wring\r\n"
 #define FORMAT 1

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "transport/error.h"
+#include "base/error.h"
 
 _Static_assert(sizeof(struct host_identity) == 120, "is sent as it stands: no padding");
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bootstrap/cpus.h"
-#include "transport/error.h"
+#include "base/cpus.h"
+#include "base/error.h"
 
 struct topology {
 	hwloc_topology_t machine;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bootstrap/config_fields.h"
-#include "transport/error.h"
+#include "base/error.h"
 
 enum {
 	WORDS = 4, /* the longest line */

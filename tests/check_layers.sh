@@ -51,10 +51,10 @@ mapfile -t files < <(c_files)
 words "${files[@]}" >"$work/words"
 check there_is_code_to_look_at grep -q '^wring.h:' "$work/words"
 
-library='(coll|transport|bootstrap)/.*|wring\.[ch]'
+library='(base|bootstrap|coll|transport)/.*|wring\.[ch]'
 verbs='transport/verbs.*|bench/wring-info.*|examples/pingpong\.c|tests/.*'
 verbs_header='["<](infiniband|rdma)/'
-inner='"(coll|transport|bootstrap)/'
+inner='"(base|bootstrap|coll|transport)/'
 mpi_header='["<]mpi\.h'
 
 rule wring_h_includes_two_headers 'wring\.h' '' 'only <std(def|int)\.h>' \
@@ -62,16 +62,16 @@ rule wring_h_includes_two_headers 'wring\.h' '' 'only <std(def|int)\.h>' \
 rule wring_mpi_h_is_for_programs 'wring-mpi\.[ch]' '' "$inner" \
 	wring-mpi.h '#include "coll/coll.h"'
 rule coll_knows_transport_h_alone 'coll/.*' '' \
-	'only (<[a-z0-9_/]*\.h>|"coll/.*"|"transport/transport\.h"|"wring\.h")' \
+	'only (<[a-z0-9_/]*\.h>|"(base|coll)/.*"|"transport/transport\.h"|"wring\.h")' \
 	coll/a.c '#include "transport/link.h"'
 rule transport_looks_not_up 'transport/.*' '' '"(coll|bootstrap)/' \
 	transport/a.c '#include "bootstrap/config.h"'
 rule bootstrap_knows_no_collective 'bootstrap/.*' '' '"coll/' \
 	bootstrap/a.h '#  include  "coll/coll.h"'
 rule bench_uses_public_headers 'bench/.*' 'bench/wring-info.*' "$inner" \
-	bench/a.c '#include "transport/error.h"'
+	bench/a.c '#include "base/error.h"'
 rule examples_use_public_headers 'examples/.*' '' "$inner" \
-	examples/a.c '#include "transport/error.h"'
+	examples/a.c '#include "base/error.h"'
 rule includes_name_a_folder "$library" '' '"(?!wring(-mpi)?\.h")([^/]*|\.\.?/.*)"' \
 	transport/a.c '#include "error.h"'
 rule verbs_headers_in_verbs_files '.*' "$verbs" "$verbs_header" \

@@ -24,7 +24,7 @@ flags=(-std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -ffp-contract=off -
 sanitizers=address,undefined
 
 library() {
-	(cd "$srcdir" && ls coll/*.c transport/*.c bootstrap/*.c wring.c)
+	(cd "$srcdir" && find base bootstrap coll transport wring.c -name '*.c' | sort)
 }
 
 build_library() {
@@ -55,7 +55,7 @@ build() { # TARGET
 # The end of a run: what was found, and how to see it again (a seed is there already).
 explain() { # TARGET LOG
 	local found
-	grep -E 'ERROR|SUMMARY|runtime error|does not hold|^ +#[0-9]+ .*/(coll|transport|bootstrap|bench|wring\.c)' \
+	grep -E 'ERROR|SUMMARY|runtime error|does not hold|^ +#[0-9]+ .*/(base|bootstrap|coll|transport|bench|wring\.c)' \
 		"$2" | head -n 20
 	found=$(sed -n 's/.*Test unit written to //p' "$2" | tail -n 1)
 	if [ -n "$found" ]; then

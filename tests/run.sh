@@ -148,7 +148,7 @@ part_aarch64() {
 	mkdir "$headers/machine"
 	ln -s /usr/include/infiniband /usr/include/rdma /usr/include/hwloc /usr/include/hwloc.h "$headers"
 	ln -s "/usr/include/$(gcc -print-multiarch)/hwloc" "$headers/machine"
-	for file in coll/*.c transport/*.c bootstrap/*.c wring.c; do
+	for file in $(find base bootstrap coll transport wring.c -name '*.c' | sort); do
 		echo "$file"
 		aarch64-linux-gnu-gcc -std=c11 -D_GNU_SOURCE -O2 -ffp-contract=off -Wall -Wextra -Wconversion \
 			-Werror -I. -isystem "$headers" -isystem "$headers/machine" -c -o "$headers/object.o" "$file" || break

@@ -67,6 +67,6 @@ finish() {
 
 # The project's own C files, as paths from the top of the tree.
 c_files() {
-	(cd "$srcdir" && find bench bootstrap coll examples tests transport ./*.[ch] -name '*.[ch]' |
+	(cd "$srcdir" && find base bench bootstrap coll examples tests transport ./*.[ch] -name '*.[ch]' |
 		sed 's,^\./,,' | sort)
 }

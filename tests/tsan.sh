@@ -24,7 +24,7 @@ flags=(-std=c11 -D_GNU_SOURCE -O1 -g -fsanitize=thread -fno-omit-frame-pointer -
 	-pthread -DWRING_NO_CLONES -I"$srcdir")
 
 library() {
-	(cd "$srcdir" && ls coll/*.c transport/*.c bootstrap/*.c wring.c)
+	(cd "$srcdir" && find base bootstrap coll transport wring.c -name '*.c' | sort)
 }
 
 shared_by_tests() {

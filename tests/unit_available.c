@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "transport/available.h"
+#include "base/available.h"
 
 #include "tests/made_up.h"
 

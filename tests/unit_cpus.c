@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "bootstrap/cpus.h"
+#include "base/cpus.h"
 
 #include "tests/made_up.h"
 

@@ -9,8 +9,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "transport/available.h"
-#include "transport/error.h"
+#include "base/available.h"
+#include "base/error.h"
 
 #define WORTH_A_LOOK ((size_t)1 << 20)
 

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "wring.h"
-#include "transport/error.h"
-#include "transport/trace.h"
+#include "base/error.h"
+#include "base/trace.h"
 
 /*
  * The contract in words

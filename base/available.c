@@ -1,5 +1,5 @@
 /* available.c: reads /proc/meminfo and the memory limits of control groups. */
-#include "transport/available.h"
+#include "base/available.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/cgroup.h"
+#include "base/cgroup.h"
 
 #define UNLIMITED (SIZE_MAX / 2)
 

@@ -1,6 +1,6 @@
 /* error.h: how an error is written down, once, by whoever first decides that it is one. */
-#ifndef ERROR_H
-#define ERROR_H
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
 
 #include "wring.h"
 

@@ -1,6 +1,6 @@
 /* available.h: how much memory this process could still get. */
-#ifndef AVAILABLE_H
-#define AVAILABLE_H
+#ifndef BASE_AVAILABLE_H
+#define BASE_AVAILABLE_H
 
 #include <stddef.h>
 

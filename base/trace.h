@@ -1,6 +1,6 @@
 /* trace.h: writes what happens as Chrome trace events, to be looked at in Perfetto. */
-#ifndef TRACE_H
-#define TRACE_H
+#ifndef BASE_TRACE_H
+#define BASE_TRACE_H
 
 #include <stdint.h>
 

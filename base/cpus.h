@@ -1,6 +1,6 @@
 /* cpus.h: how many CPUs the control groups of this process leave it. */
-#ifndef CPUS_H
-#define CPUS_H
+#ifndef BASE_CPUS_H
+#define BASE_CPUS_H
 
 /*
  * The least of cpus and the quotas of this process's control groups and all their parents

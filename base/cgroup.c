@@ -1,5 +1,5 @@
 /* cgroup.c: walks through control groups, version 1 and 2, from a process's own up to the root. */
-#include "transport/cgroup.h"
+#include "base/cgroup.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* trace.c: Chrome trace events, one JSON object a line. */
-#include "transport/trace.h"
+#include "base/trace.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "transport/error.h"
+#include "base/error.h"
 
 struct trace {
 	FILE *file;

@@ -1,6 +1,6 @@
 /* cgroup.h: the control groups that this process is in, and what their files say. */
-#ifndef CGROUP_H
-#define CGROUP_H
+#ifndef BASE_CGROUP_H
+#define BASE_CGROUP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* cpus.c: reads CPU quotas, version 1 and 2, from a process's control group up to the root. */
-#include "bootstrap/cpus.h"
+#include "base/cpus.h"
 
 #include <stdio.h>
 
-#include "transport/cgroup.h"
+#include "base/cgroup.h"
 
 int cpus_from_quota(const char *cpu_max_text, int cpus)
 {

@@ -1,5 +1,5 @@
 /* error.c: fills struct wring_error. */
-#include "transport/error.h"
+#include "base/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
