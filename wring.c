@@ -13,7 +13,7 @@
 #include "bootstrap/topology.h"
 #include "bootstrap/tuning.h"
 #include "coll/comm.h"
-#include "transport/setup.h"
+#include "transport/transport_state.h"
 
 extern char **environ;
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-#include "transport/verbs_state.h"
+#include "transport/verbs/verbs_state.h"
 
 enum { INFO_DEVICES = 32, INFO_PORTS = 4, INFO_GIDS = 32, INFO_MENDS = 16 };
 

@@ -52,7 +52,7 @@ words "${files[@]}" >"$work/words"
 check there_is_code_to_look_at grep -q '^wring.h:' "$work/words"
 
 library='(base|bootstrap|coll|transport)/.*|wring\.[ch]'
-verbs='transport/verbs.*|bench/wring-info.*|examples/pingpong\.c|tests/.*'
+verbs='transport/verbs/.*|bench/wring-info.*|examples/pingpong\.c|tests/.*'
 verbs_header='["<](infiniband|rdma)/'
 inner='"(base|bootstrap|coll|transport)/'
 mpi_header='["<]mpi\.h'
@@ -84,7 +84,7 @@ rule no_mpi_header_in_the_library "$library" '' "$mpi_header" \
 	bootstrap/a.c '#include <mpi.h>'
 rule no_mpi_name_in_the_library "$library|bench/wring-info.*" '' 'MPI_' \
 	coll/a.c 'MPI_Comm comm;'
-rule shared_memory_in_shm_files '.*' 'transport/(shm|arena).*|tests/.*' \
+rule shared_memory_in_shm_files '.*' 'transport/shm/.*|tests/.*' \
 	'(memfd_create|shm_open|process_vm_(readv|writev))$' \
 	transport/link.c 'int fd = memfd_create("arena", 0);'
 rule no_typedefs '.*' 'tests/.*' 'typedef' \

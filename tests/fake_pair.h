@@ -3,8 +3,8 @@
 #define FAKE_PAIR_H
 
 #include "tests/fake_verbs.h"
-#include "transport/setup.h"
-#include "transport/verbs_state.h"
+#include "transport/transport_state.h"
+#include "transport/verbs/verbs_state.h"
 
 struct end {
 	struct transport transport;

@@ -5,7 +5,7 @@
 #
 # The ranks are threads of one process and use the arena of a peer through its owner's own map, so
 # the sanitizer sees both sides of a slot, a credit word or a reserve slot at one address. What it
-# cannot see: wring_alloc memory of a peer is mapped a second time (reach() in shm_data.c), at
+# cannot see: wring_alloc memory of a peer is mapped a second time (reach() in shm/data.c), at
 # another address, so a race in direct access (allreduce_direct, gathered segments, broadcast_chain)
 # is hidden from it; the exactness of the numbers is all that these runs say of that. It knows no
 # fences either: the sleeping flag, which needs one, is tested elsewhere. In chaos the ranks are
@@ -98,9 +98,9 @@ reported() { # SECONDS PROGRAM ARGUMENT...
 # shellcheck disable=SC2046
 mutate() { # FUNCTION
 	sed "/^static void $1(/,/^}/s/__ATOMIC_RELEASE/__ATOMIC_RELAXED/" \
-		"$srcdir/transport/shm_data.c" >"$work/mutant.c"
-	! cmp -s "$work/mutant.c" "$srcdir/transport/shm_data.c" &&
-		"${CC:-gcc}" "${flags[@]}" -c -o "$(object transport/shm_data.c)" "$work/mutant.c" &&
+		"$srcdir/transport/shm/data.c" >"$work/mutant.c"
+	! cmp -s "$work/mutant.c" "$srcdir/transport/shm/data.c" &&
+		"${CC:-gcc}" "${flags[@]}" -c -o "$(object transport/shm/data.c)" "$work/mutant.c" &&
 		link "exact_$1" $(library) $(shared_by_tests) "${exact[@]}"
 }
 

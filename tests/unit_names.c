@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "coll/request.h"
-#include "transport/verbs_state.h"
+#include "transport/verbs/verbs_state.h"
 
 #include "tests/made_up.h"
 

@@ -13,7 +13,7 @@
 #include "bootstrap/tuning.h"
 #include "coll/request.h"
 #include "tests/settings.h"
-#include "transport/setup.h"
+#include "transport/transport_state.h"
 
 static void make_file(struct wring_config *config, const char *text, size_t len)
 {

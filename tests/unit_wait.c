@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "transport/setup.h"
+#include "transport/transport_state.h"
 
 #define US 1000
 

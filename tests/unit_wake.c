@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/tap.h"
 
-#include "transport/setup.h"
+#include "transport/transport_state.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "transport/setup.h"
+#include "transport/transport_state.h"
 
 #define LINE_LEN    64
 #define CREDIT_LINE 64

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "transport/arena.h"
-#include "transport/setup.h"
+#include "transport/shm/arena.h"
+#include "transport/transport_state.h"
 
 /*
  * What a slot holds besides its line. Ring neighbours stream through segment_bytes. All others:

@@ -4,7 +4,7 @@
 #include "bootstrap/exchange.h"
 #include "coll/comm.h"
 #include "tests/fake_verbs.h"
-#include "transport/setup.h"
+#include "transport/transport_state.h"
 
 #include <fcntl.h>
 #include <signal.h>

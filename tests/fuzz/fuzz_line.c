@@ -2,7 +2,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "coll/request.h"
-#include "transport/setup.h"
+#include "transport/transport_state.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -130,7 +130,7 @@ proctype rank(byte me)
 		mine.used++;
 		mine.building++;
 		post_write(NOTICE_MESSAGE, 0) }
-	/* reserve in verbs_send.c */
+	/* reserve in verbs/send.c */
 	:: d_step { !mine.polling && mine.reserves < RESERVES ->
 		mine.reserves++;
 		post_write(NOTICE_RESERVE, 0) }

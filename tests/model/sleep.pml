@@ -67,7 +67,7 @@ end:	do
 
 /* --- transport ------------------------------------------------------------------------------ */
 
-/* wake in shm_data.c */
+/* wake in shm/data.c */
 inline wake()
 {
 #ifndef NO_FENCE_IN_WAKE
@@ -92,7 +92,7 @@ inline wake()
 	fi
 }
 
-/* publish and credit in shm_data.c: store, then wake. */
+/* publish and credit in shm/data.c: store, then wake. */
 proctype writer(byte me)
 {
 	byte sequence, asleep;
@@ -130,7 +130,7 @@ inline look()
 	od
 }
 
-/* idle.c */
+/* wait.c */
 inline arm()
 {
 	store(ASLEEP, 1);

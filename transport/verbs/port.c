@@ -1,10 +1,10 @@
-/* verbs.c: opens and closes one port of an HCA: context, PD, CQ, memory regions. */
+/* port.c: opens and closes one port of an HCA: context, PD, CQ, memory regions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/verbs_state.h"
+#include "transport/verbs/verbs_state.h"
 
 /*
  * A child of fork() shares the parent's pages until one of them writes; on kernels before 5.12 the

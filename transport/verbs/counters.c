@@ -1,5 +1,5 @@
-/* verbs_counters.c: reads the port's hw_counters, to tell loss from everything else. */
-#include "transport/verbs_counters.h"
+/* counters.c: reads the port's hw_counters, to tell loss from everything else. */
+#include "transport/verbs/counters.h"
 
 #include <inttypes.h>
 #include <limits.h>

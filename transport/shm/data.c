@@ -1,12 +1,12 @@
-/* shm_data.c: the data path over shared memory: a write is a store, a notification one word. */
+/* data.c: the data path over shared memory: a write is a store, a notification one word. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "transport/setup.h"
-#include "transport/shm.h"
+#include "transport/transport_state.h"
+#include "transport/shm/shm.h"
 
 #define FETCH_BYTES 1024
 

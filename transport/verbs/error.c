@@ -1,4 +1,4 @@
-/* verbs_error.c: what a failed verbs call or completion is called, and what to try next. */
+/* error.c: what a failed verbs call or completion is called, and what to try next. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "transport/verbs_state.h"
+#include "transport/verbs/verbs_state.h"
 
 /* "rxe0 port 1, rank 3: " */
 static void write_place(const struct verbs *verbs, int peer, char *text, size_t len)

@@ -1,5 +1,5 @@
-/* shm.c: opens the memory, the doorbell and the process of a host peer. */
-#include "transport/shm.h"
+/* connect.c: opens the memory, the doorbell and the process of a host peer. */
+#include "transport/shm/shm.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "transport/setup.h"
+#include "transport/transport_state.h"
 
 #define LINE_LEN sizeof(struct line)
 

@@ -1,6 +1,6 @@
 /* verbs.h: RC queue pairs: what the transport's setup asks of the verbs back end. */
-#ifndef VERBS_H
-#define VERBS_H
+#ifndef TRANSPORT_VERBS_VERBS_H
+#define TRANSPORT_VERBS_VERBS_H
 
 #include <stdint.h>
 

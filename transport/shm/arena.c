@@ -1,5 +1,5 @@
 /* arena.c: the memfd and where in it wring_alloc puts things. */
-#include "transport/arena.h"
+#include "transport/shm/arena.h"
 
 #include <errno.h>
 #include <fcntl.h>

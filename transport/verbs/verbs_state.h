@@ -1,16 +1,16 @@
-/* verbs_state.h: what the verbs back end keeps of a port and of a link; only for verbs*.c. */
-#ifndef VERBS_STATE_H
-#define VERBS_STATE_H
+/* verbs_state.h: what the verbs back end keeps of a port and of a link; only for the files of verbs/. */
+#ifndef TRANSPORT_VERBS_VERBS_STATE_H
+#define TRANSPORT_VERBS_VERBS_STATE_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "transport/setup.h"
-#include "transport/verbs.h"
-#include "transport/verbs_counters.h"
-#include "transport/verbs_gid.h"
+#include "transport/transport_state.h"
+#include "transport/verbs/verbs.h"
+#include "transport/verbs/counters.h"
+#include "transport/verbs/gid.h"
 
 /*
  * How deep the queues are
@@ -140,7 +140,7 @@ static inline struct verbs_link *verbs_link_of(const struct link *link)
 	return link->kind == WRING_TRANSPORT_VERBS ? link->back_end : NULL;
 }
 
-/* --- verbs_device.c ----------------------------------------------------------------------- */
+/* --- device.c ----------------------------------------------------------------------------- */
 
 /* Open the device of that name. NO_DEVICE (with those there are), TRANSPORT. */
 enum wring_status verbs_device_open(const char *name, struct ibv_context **context,
@@ -157,7 +157,7 @@ bool verbs_is_software(const struct ibv_device *device);
 /* The netdev under a RoCE port, "" if there is none to be seen. */
 void verbs_netdev(const struct ibv_device *device, int port, char *name, size_t len);
 
-/* --- verbs_queues.c: depths and limits ---------------------------------------------------- */
+/* --- queues.c: depths and limits ---------------------------------------------------------- */
 
 uint32_t verbs_send_depth(const struct verbs *verbs, uint32_t slots, uint32_t credits);
 uint32_t verbs_receive_depth(uint32_t slots);
@@ -169,12 +169,12 @@ enum wring_status verbs_make_cq(struct verbs *verbs, uint32_t queue_pairs, uint3
 /* Make the queue pair of a link; chooses depth, max_inline, two_sources. */
 enum wring_status verbs_make_qp(struct verbs_link *vl, struct wring_error *error);
 
-/* --- verbs_link.c ------------------------------------------------------------------------- */
+/* --- connect.c ---------------------------------------------------------------------------- */
 
 /* Nothing more may arrive or leave: the queue pair goes to ERROR. */
 void verbs_link_to_error(struct link *link);
 
-/* --- verbs_send.c ------------------------------------------------------------------------- */
+/* --- send.c ------------------------------------------------------------------------------- */
 
 extern const struct link_ops verbs_ops;
 
@@ -190,19 +190,19 @@ void verbs_probe(struct verbs_link *vl);
 /* Nothing of this queue pair is outstanding any more, and nothing will be posted. */
 void verbs_mark_dead(struct verbs_link *vl);
 
-/* --- verbs_receive.c ---------------------------------------------------------------------- */
+/* --- completions.c ------------------------------------------------------------------------ */
 
 /* Post n receives; 0 or an errno value. */
 int verbs_post_receives(struct verbs_link *vl, uint32_t n);
 bool verbs_peek(struct link *link, struct message *message);
 const struct reserve_record *verbs_reserved(struct link *link, enum reserve which);
 
-/* --- verbs_event.c ------------------------------------------------------------------------ */
+/* --- events.c ----------------------------------------------------------------------------- */
 
 /* Read the async events that are there. */
 void verbs_read_events(struct verbs *verbs);
 
-/* --- verbs_error.c: errors begin with device, port and peer -------------------------------- */
+/* --- error.c: errors begin with device, port and peer -------------------------------------- */
 
 /* A call has failed with an errno value; next is what to try. Returns TRANSPORT. */
 enum wring_status verbs_call_failed(const struct verbs *verbs, int peer, const char *call,

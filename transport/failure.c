@@ -1,10 +1,10 @@
-/* fail.c: the first failure, telling the peers of it, and saying goodbye. */
+/* failure.c: the first failure, telling the peers of it, and saying goodbye. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "transport/setup.h"
+#include "transport/transport_state.h"
 
 #define HEAR_NS	 ((uint64_t)50 * 1000 * 1000)
 #define LEAVE_NS ((uint64_t)200 * 1000 * 1000)

@@ -1,6 +1,6 @@
-/* verbs_gid.h: which entry of a port's GID table stands for this rank, and why. */
-#ifndef VERBS_GID_H
-#define VERBS_GID_H
+/* gid.h: which entry of a port's GID table stands for this rank, and why. */
+#ifndef TRANSPORT_VERBS_GID_H
+#define TRANSPORT_VERBS_GID_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
-/* memory.c: wring_alloc and wring_register, seen from the transport. */
-#include "transport/arena.h"
-#include "transport/setup.h"
+/* alloc.c: wring_alloc and wring_register, seen from the transport. */
+#include "transport/shm/arena.h"
+#include "transport/transport_state.h"
 
 static enum wring_status add_region(struct transport *t, struct region *region,
 				    struct wring_error *error)

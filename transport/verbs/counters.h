@@ -1,13 +1,13 @@
-/* verbs_counters.h: the port's own counts of lost and repeated packets. */
-#ifndef VERBS_COUNTERS_H
-#define VERBS_COUNTERS_H
+/* counters.h: the port's own counts of lost and repeated packets. */
+#ifndef TRANSPORT_VERBS_COUNTERS_H
+#define TRANSPORT_VERBS_COUNTERS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #define VERBS_COUNTERS 12
 
-/* Values of the counters that verbs_counters.c knows by name; 0 where the driver has none. */
+/* Values of the counters that counters.c knows by name; 0 where the driver has none. */
 struct verbs_counters {
 	uint64_t values[VERBS_COUNTERS];
 };

@@ -1,8 +1,8 @@
-/* verbs_receive.c: looks at the completion queue: what has arrived, what has left, what failed. */
+/* completions.c: looks at the completion queue: what has arrived, what has left, what failed. */
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "transport/verbs_state.h"
+#include "transport/verbs/verbs_state.h"
 
 #define BATCH 16
 

@@ -1,6 +1,6 @@
 /* arena.h: one memfd per rank: a header, the areas of all peers, then wring_alloc's memory. */
-#ifndef ARENA_H
-#define ARENA_H
+#ifndef TRANSPORT_SHM_ARENA_H
+#define TRANSPORT_SHM_ARENA_H
 
 #include <stdbool.h>
 #include <stddef.h>

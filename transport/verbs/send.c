@@ -1,8 +1,8 @@
-/* verbs_send.c: all that leaves through a queue pair: messages, direct writes, credits, records. */
+/* send.c: all that leaves through a queue pair: messages, direct writes, credits, records. */
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "transport/verbs_state.h"
+#include "transport/verbs/verbs_state.h"
 
 /* One RDMA Write as it is handed to the HCA. Points into itself: never copied. */
 struct write {

@@ -1,9 +1,9 @@
 /* shm.h: links to ranks of the same host: their memory is mapped here. */
-#ifndef SHM_H
-#define SHM_H
+#ifndef TRANSPORT_SHM_SHM_H
+#define TRANSPORT_SHM_SHM_H
 
 #include "transport/link.h"
-#include "transport/arena.h"
+#include "transport/shm/arena.h"
 
 /* What host peers must know to reach this rank's memory; travels in the first exchange. */
 struct shm_address {

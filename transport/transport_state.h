@@ -1,11 +1,11 @@
-/* setup.h: one communicator's transport from the inside: its state, and how it is put up. */
-#ifndef SETUP_H
-#define SETUP_H
+/* transport_state.h: one communicator's transport from the inside: its state, and how it is put up. */
+#ifndef TRANSPORT_TRANSPORT_STATE_H
+#define TRANSPORT_TRANSPORT_STATE_H
 
 #include "transport/link.h"
 #include "transport/region.h"
-#include "transport/shm.h"
-#include "transport/verbs.h"
+#include "transport/shm/shm.h"
+#include "transport/verbs/verbs.h"
 
 /* All links of one communicator. Owns everything it points to. */
 struct transport {

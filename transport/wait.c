@@ -1,9 +1,9 @@
-/* idle.c: what a rank does while nothing moves: spin, yield, sleep, and look after its peers. */
+/* wait.c: what a rank does while nothing moves: spin, yield, sleep, and look after its peers. */
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 
-#include "transport/setup.h"
+#include "transport/transport_state.h"
 
 /*
  * spin         pause; the clock is read every CLOCK_ROUNDS rounds

@@ -1,10 +1,10 @@
-/* verbs_queues.c: makes completion queue and queue pairs as deep as they must and can be. */
+/* queues.c: makes completion queue and queue pairs as deep as they must and can be. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "transport/verbs_state.h"
+#include "transport/verbs/verbs_state.h"
 
 uint32_t verbs_send_depth(const struct verbs *verbs, uint32_t slots, uint32_t credits)
 {

@@ -1,5 +1,5 @@
-/* verbs_gid.c: reads a port's GID table and chooses by type and family, never by number. */
-#include "transport/verbs_gid.h"
+/* gid.c: reads a port's GID table and chooses by type and family, never by number. */
+#include "transport/verbs/gid.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* verbs_link.c: one queue pair's life: made, INIT, RTR, RTS, and ERROR at its end. */
+/* connect.c: one queue pair's life: made, INIT, RTR, RTS, and ERROR at its end. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-#include "transport/verbs_state.h"
+#include "transport/verbs/verbs_state.h"
 
 #define HOP_LIMIT 64
 

@@ -1,11 +1,11 @@
-/* verbs_device.c: finds devices and looks at their ports: what is there, can it be used, why not. */
+/* device.c: finds devices and looks at their ports: what is there, can it be used, why not. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "transport/verbs_state.h"
+#include "transport/verbs/verbs_state.h"
 
 /* First line of a small file, without its newline; "" if it cannot be read. */
 static void read_line(const char *path, char *line, size_t len)

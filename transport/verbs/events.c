@@ -1,7 +1,7 @@
-/* verbs_event.c: sleeping on the HCA, async events, and the slow look after silent links. */
+/* events.c: sleeping on the HCA, async events, and the slow look after silent links. */
 #include <string.h>
 
-#include "transport/verbs_state.h"
+#include "transport/verbs/verbs_state.h"
 
 /* --- sleeping ------------------------------------------------------------------------------ */
 
