@@ -141,8 +141,8 @@ struct coll {
 	uint64_t told_operation; /* link_tell_waiting: the last one ... */
 	int told_peer;		 /* ... and to whom */
 	struct turn *tx, *rx;	 /* one per rank */
-	const void **inputs;	 /* inputs.c: by ring position */
-	unsigned char *scratch;	 /* inputs.c, in place: a copy of the own input */
+	const void **inputs;	 /* reduce_inputs.c: by ring position */
+	unsigned char *scratch;	 /* reduce_inputs.c, in place: a copy of the own input */
 	struct buffers *readies; /* direct: by ring position */
 	int rank, size, position;
 	struct idle look; /* of coll_look */
@@ -195,7 +195,7 @@ void lane_describe(const struct wring_request *request, int peer, struct buffers
 void lane_send_buffers(struct wring_request *request, int peer, const struct buffers *buffers);
 void lane_send_ready(struct wring_request *request, int peer);
 
-/* --- inputs.c: one message from each peer, all of the same elements ------------------------ */
+/* --- reduce_inputs.c: one message from each peer, all of the same elements ----------------- */
 
 /* Has the head come from every peer? arrived: how many are known to have, beginning after this
  * rank. They stay where they are. */

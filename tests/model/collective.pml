@@ -163,7 +163,7 @@ inline link_consume(peer)
 	fi
 }
 
-/* --- lane.c --------------------------------------------------------------------------------- */
+/* --- turn.c --------------------------------------------------------------------------------- */
 
 inline lane_join_tx(peer)
 {
@@ -222,7 +222,7 @@ inline lane_take(peer, kind_agrees, number)
 #endif
 }
 
-/* --- request.c ------------------------------------------------------------------------------ */
+/* --- queue.c -------------------------------------------------------------------------------- */
 
 /* coll_start: calls are started in order, by a blocking program one after the other. */
 #define may_start                                                                                  \

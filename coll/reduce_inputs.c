@@ -1,4 +1,4 @@
-/* inputs.c: every rank's input at hand at once: reduced in the order that the header fixes. */
+/* reduce_inputs.c: every rank's input at hand at once: reduced in the order that the header fixes. */
 #include <string.h>
 
 #include "coll/reduce.h"

@@ -1,4 +1,4 @@
-/* check.c: refuses wrong arguments before anything is changed. */
+/* arguments.c: refuses wrong arguments before anything is changed. */
 #include "coll/coll.h"
 
 static enum wring_status refuse(struct wring_error *error, const char *function, const char *what)

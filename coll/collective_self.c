@@ -1,4 +1,4 @@
-/* alone.c: any collective of a communicator with one rank. */
+/* collective_self.c: any collective of a communicator with one rank. */
 #include <string.h>
 
 #include "coll/request.h"

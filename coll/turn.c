@@ -1,4 +1,4 @@
-/* lane.c: an operation's turn on a link, and what it says and hears there. */
+/* turn.c: an operation's turn on a link, and what it says and hears there. */
 #include <string.h>
 
 #include "coll/request.h"

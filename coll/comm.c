@@ -1,4 +1,4 @@
-/* api_comm.c: the public functions on a communicator itself: errors, abort, memory. */
+/* comm.c: the public functions on a communicator itself: errors, abort, memory. */
 #include <stdlib.h>
 #include <sys/mman.h>
 

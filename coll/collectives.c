@@ -1,4 +1,4 @@
-/* api.c: the public collectives: check, start, wait. */
+/* collectives.c: the public collectives: check, start, wait. */
 #include "coll/comm.h"
 
 enum wring_status comm_record(struct wring_comm *comm, const struct wring_error *error)

@@ -1,4 +1,4 @@
-/* request.c: the queue of requests of one communicator. */
+/* queue.c: the queue of requests of one communicator. */
 #include "coll/request.h"
 
 #include <stdlib.h>
