@@ -33,6 +33,10 @@ enum { COLL_WISHES = 32 };
 bool coll_prefer(struct coll *coll, const char *collective, const char *algorithm, bool above,
 		 uint64_t bytes);
 
+/* Row i of the table of algorithms that can be preferred, by name; false: there are no more. The rows
+ * of one collective stand together. */
+bool coll_candidate(size_t i, const char **collective, const char **algorithm);
+
 /* Drops all requests in flight. NULL is fine. */
 void coll_close(struct coll *coll);
 

@@ -20,10 +20,21 @@ static const struct candidate {
 	{COLLECTIVE_BROADCAST, "chain", &broadcast_chain, NEED_NOTHING},
 };
 
+enum { CANDIDATES = sizeof(candidates) / sizeof(candidates[0]) };
+
+bool coll_candidate(size_t i, const char **collective, const char **algorithm)
+{
+	if (i >= CANDIDATES)
+		return false;
+	*collective = collective_name((int)candidates[i].collective);
+	*algorithm = candidates[i].name;
+	return true;
+}
+
 bool coll_prefer(struct coll *coll, const char *collective, const char *algorithm, bool above,
 		 uint64_t bytes)
 {
-	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
+	for (size_t i = 0; i < CANDIDATES; i++) {
 		const struct candidate *candidate = &candidates[i];
 
 		if (strcmp(collective_name((int)candidate->collective), collective) != 0 ||
