@@ -52,7 +52,6 @@ static bool map_buffers(struct wring_request *request, int peer, const struct bu
 			struct reached *reached)
 {
 	struct link *link = transport_link(request->coll->transport, peer);
-	struct wring_error error;
 
 	if (!buffers->send.reach || !buffers->recv.reach)
 		return false;
@@ -60,12 +59,11 @@ static bool map_buffers(struct wring_request *request, int peer, const struct bu
 	reached->recv = link_reach(link, &buffers->recv, request->bytes);
 	if (reached->send && reached->recv)
 		return true;
-	(void)error_set(&error, WRING_ERR_SYSTEM,
-			"cannot map %zu bytes of rank %d's memory; see ulimit -v and "
-			"vm.max_map_count",
-			request->bytes, peer);
-	error.operation = request->signature.operation;
-	transport_fail(request->coll->transport, &error);
+	transport_fail_at(request->coll->transport, WRING_ERR_SYSTEM, peer,
+			  request->signature.operation,
+			  "cannot map %zu bytes of rank %d's memory; see ulimit -v and "
+			  "vm.max_map_count",
+			  request->bytes, peer);
 	return false;
 }
 

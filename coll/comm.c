@@ -36,11 +36,9 @@ enum wring_status wring_comm_abort(struct wring_comm *comm, const char *text)
 		return comm_record(comm, &error);
 	}
 	engine_lock(&comm->engine);
-	(void)error_set(&error, WRING_ERR_ABORTED, "rank %d aborted: %s", comm->rank,
-			text && text[0] ? text : "no reason given");
-	error.rank = comm->rank;
-	error.operation = coll_operations(comm->coll);
-	transport_fail(comm->transport, &error);
+	transport_fail_at(comm->transport, WRING_ERR_ABORTED, comm->rank,
+			  coll_operations(comm->coll), "rank %d aborted: %s", comm->rank,
+			  text && text[0] ? text : "no reason given");
 	transport_settle(comm->transport);
 	engine_unlock(&comm->engine);
 	return WRING_OK;

@@ -62,17 +62,11 @@ static bool find_difference(const struct signature *ours, const struct signature
 static void fail_mismatch(const struct coll *coll, int peer, uint64_t operation,
 			  const struct difference *d)
 {
-	struct wring_error error;
-
-	(void)error_set(&error, WRING_ERR_MISMATCH,
-			"operation %llu: %s is %s on rank %d and %s on rank %d; every rank must "
-			"call the same collectives in the same order",
-			(unsigned long long)operation, d->field, d->ours, coll->rank, d->theirs,
-			peer);
-	error.rank = peer;
-	error.peer = coll->rank;
-	error.operation = operation;
-	transport_fail(coll->transport, &error);
+	transport_fail_at(coll->transport, WRING_ERR_MISMATCH, peer, operation,
+			  "operation %llu: %s is %s on rank %d and %s on rank %d; every rank must "
+			  "call the same collectives in the same order",
+			  (unsigned long long)operation, d->field, d->ours, coll->rank, d->theirs,
+			  peer);
 }
 
 /* The peer is in another operation than the one in which we wait for it: it has taken no part. */
@@ -188,13 +182,10 @@ void signature_tell(struct wring_request *request)
 
 void request_fail_message(struct wring_request *request, int peer, const char *what)
 {
-	struct wring_error error;
+	uint64_t operation = request->signature.operation;
 
-	(void)error_set(
-		&error, WRING_ERR_TRANSPORT,
+	transport_fail_at(
+		request->coll->transport, WRING_ERR_TRANSPORT, peer, operation,
 		"rank %d sent %s in operation %llu (%s); do all ranks run the same version?", peer,
-		what, (unsigned long long)request->signature.operation, request->algorithm->name);
-	error.rank = peer;
-	error.operation = request->signature.operation;
-	transport_fail(request->coll->transport, &error);
+		what, (unsigned long long)operation, request->algorithm->name);
 }

@@ -47,6 +47,23 @@ void transport_fail(struct transport *transport, const struct wring_error *error
 		transport->error = *error;
 }
 
+void transport_fail_at(struct transport *transport, enum wring_status status, int rank,
+		       uint64_t operation, const char *format, ...)
+{
+	struct wring_error error;
+	char text[sizeof(error.text)];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	(void)error_set(&error, status, "%s", text);
+	error.rank = rank;
+	error.peer = status == WRING_ERR_MISMATCH ? transport->rank : -1;
+	error.operation = operation;
+	transport_fail(transport, &error);
+}
+
 /* The least error is the one that all ranks settle on. */
 static bool comes_before(const struct wring_error *a, const struct wring_error *b)
 {

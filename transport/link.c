@@ -55,19 +55,16 @@ void link_believe_credit(struct link *link, uint64_t consumed)
 static void read_credit_word(struct link *link)
 {
 	uint64_t value = __atomic_load_n(link->credit_word, __ATOMIC_ACQUIRE);
-	struct wring_error error;
 
 	if (value == link->word_seen)
 		return;
 	if (value - link->word_seen > link->sent - link->word_seen) {
-		(void)error_set(&error, WRING_ERR_TRANSPORT,
-				"rank %d returned a credit count of %llu, possible are %llu to "
-				"%llu; its memory or this rank's was overwritten",
-				link->peer, (unsigned long long)value,
-				(unsigned long long)link->word_seen,
-				(unsigned long long)link->sent);
-		error.rank = link->peer;
-		transport_fail(link->transport, &error);
+		transport_fail_at(link->transport, WRING_ERR_TRANSPORT, link->peer, 0,
+				  "rank %d returned a credit count of %llu, possible are %llu to "
+				  "%llu; its memory or this rank's was overwritten",
+				  link->peer, (unsigned long long)value,
+				  (unsigned long long)link->word_seen,
+				  (unsigned long long)link->sent);
 		return;
 	}
 	link->word_seen = value;
@@ -171,14 +168,10 @@ bool link_peek(struct link *link, struct message *message)
 
 static bool refuse_line(struct link *link, const char *what, unsigned value)
 {
-	struct wring_error error;
-
-	(void)error_set(&error, WRING_ERR_TRANSPORT,
-			"message %llu of rank %d has %s %u; its memory or this rank's was "
-			"overwritten",
-			(unsigned long long)link->consumed, link->peer, what, value);
-	error.rank = link->peer;
-	transport_fail(link->transport, &error);
+	transport_fail_at(link->transport, WRING_ERR_TRANSPORT, link->peer, 0,
+			  "message %llu of rank %d has %s %u; its memory or this rank's was "
+			  "overwritten",
+			  (unsigned long long)link->consumed, link->peer, what, value);
 	return false;
 }
 

@@ -164,8 +164,16 @@ void transport_poll(struct transport *transport);
 /* WRING_OK, or the first failure. */
 enum wring_status transport_status(const struct transport *transport);
 
-/* Record a failure that the caller has decided on and tell every peer. The first one counts. */
+/* Record a failure that the caller has decided on. The first one counts; transport_settle tells it
+ * to the peers. */
 void transport_fail(struct transport *transport, const struct wring_error *error);
+
+/* The same in one call: rank is at fault (-1: nobody in particular) in that operation (0: none).
+ * Of a MISMATCH this rank is the other one. */
+__attribute__((format(printf, 5, 6))) void transport_fail_at(struct transport *transport,
+							     enum wring_status status, int rank,
+							     uint64_t operation, const char *format,
+							     ...);
 
 /* After a failure, once: tell the peers, hear them for up to 50 ms, agree on the least error by
  * (operation, status, culprit), close all links. */

@@ -83,15 +83,11 @@ static void flush_credits(struct transport *t)
 
 static void fail_peer(struct transport *t, int peer, uint64_t operation, const char *how)
 {
-	struct wring_error error;
-
-	(void)error_set(&error, WRING_ERR_PEER,
-			"rank %d on %s %s while rank %d was in operation %llu; look at that rank's "
-			"own output first",
-			peer, t->peer_host[peer], how, t->rank, (unsigned long long)operation);
-	error.rank = peer;
-	error.operation = operation;
-	transport_fail(t, &error);
+	transport_fail_at(
+		t, WRING_ERR_PEER, peer, operation,
+		"rank %d on %s %s while rank %d was in operation %llu; look at that rank's own "
+		"output first",
+		peer, t->peer_host[peer], how, t->rank, (unsigned long long)operation);
 }
 
 static void hear_leave(struct link *link)
@@ -195,20 +191,16 @@ static void tell_loss(const struct transport *t, char *text, size_t len)
 
 static void pass_deadline(struct transport *t, uint64_t ms, uint64_t operation, int waiting_for)
 {
-	struct wring_error error;
 	char name[128], loss[168];
 
 	name_peer(t, waiting_for, name, sizeof(name));
 	tell_loss(t, loss, sizeof(loss));
-	(void)error_set(&error, WRING_ERR_TIMEOUT,
-			"rank %d waited %llu ms for %s in operation %llu and nothing moved "
-			"(timeout_ms %d); is that rank late, or in other code? "
-			"WRING_TIMEOUT_MS raises the limit%s",
-			t->rank, (unsigned long long)ms, name, (unsigned long long)operation,
-			t->config.timeout_ms, loss);
-	error.rank = waiting_for;
-	error.operation = operation;
-	transport_fail(t, &error);
+	transport_fail_at(t, WRING_ERR_TIMEOUT, waiting_for, operation,
+			  "rank %d waited %llu ms for %s in operation %llu and nothing moved "
+			  "(timeout_ms %d); is that rank late, or in other code? "
+			  "WRING_TIMEOUT_MS raises the limit%s",
+			  t->rank, (unsigned long long)ms, name, (unsigned long long)operation,
+			  t->config.timeout_ms, loss);
 }
 
 static void warn_of_stall(struct transport *t, uint64_t ms, uint64_t operation, int waiting_for)

@@ -206,16 +206,15 @@ static void write_direct(struct link *link, struct line *line, const struct remo
 			 uint64_t offset, const void *src, size_t len)
 {
 	struct remote at = *remote;
-	struct wring_error error;
 	void *dst;
 
 	at.address += offset;
 	dst = reach(link, &at, len);
 	if (!dst) {
-		(void)error_set(&error, WRING_ERR_TRANSPORT,
-				"cannot map %zu bytes of rank %d's memory at %llu; see ulimit -v",
-				len, link->peer, (unsigned long long)at.address);
-		transport_fail(link->transport, &error);
+		transport_fail_at(link->transport, WRING_ERR_SYSTEM, link->peer, line->operation,
+				  "cannot map %zu bytes of rank %d's memory at %llu; see ulimit -v "
+				  "and vm.max_map_count",
+				  len, link->peer, (unsigned long long)at.address);
 		return;
 	}
 	memcpy(dst, src, len);
