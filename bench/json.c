@@ -1,6 +1,6 @@
 /* json.c: writes JSON: names, values, and what is between them. */
 /* SPDX-License-Identifier: MIT */
-#include "json.h"
+#include "bench/json.h"
 
 #include <math.h>
 

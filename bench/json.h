@@ -1,7 +1,7 @@
 /* json.h: writes JSON: names, values, and what is between them. */
 /* SPDX-License-Identifier: MIT */
-#ifndef JSON_H
-#define JSON_H
+#ifndef BENCH_JSON_H
+#define BENCH_JSON_H
 
 #include <stdbool.h>
 #include <stdio.h>

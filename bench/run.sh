@@ -31,8 +31,8 @@ configure_and_make() {
 		(cd "$build" && step 300 configure "$top/configure") || exit
 	fi
 	step 1800 make make -C "$build" -j "$(nproc)"
-	[ -x "$build/bench/wring-bench" ] ||
-		fail "make built no bench/wring-bench; see $build/configure.log: was MPI found?"
+	[ -x "$build/bench/wring-bench/wring-bench" ] ||
+		fail "make built no bench/wring-bench/wring-bench; see $build/configure.log: was MPI found?"
 }
 
 # As root, and with more ranks than CPUs, Open MPI wants to be told that it is meant so.
@@ -59,7 +59,7 @@ esac
 timeout -k 10 3000 bash tests/install-packages.sh build bench || fail "not all packages could be installed"
 configure_and_make
 mkdir -p "$results" || fail "cannot create $results"
-launch "$build/bench/wring-bench" --compare mpi --check --json "$results/bench.json" \
+launch "$build/bench/wring-bench/wring-bench" --compare mpi --check --json "$results/bench.json" \
 	--csv "$results/bench.csv" --plot "$results/bench.svg" "$@" | tee "$results/bench.txt"
 status=${PIPESTATUS[0]}
 [ "$status" -eq 0 ] || fail "wring-bench ended with status $status"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # bench_options.sh: wring-bench refuses what makes no sense, in one line, and writes what it promises.
 #
-# WRING_BENCH is the program, ./bench/wring-bench if not given.
+# WRING_BENCH is the program, ./bench/wring-bench/wring-bench if not given.
 . "$(dirname "$0")/tap.sh"
-bench=$(realpath "${WRING_BENCH:-./bench/wring-bench}")
+bench=$(realpath "${WRING_BENCH:-./bench/wring-bench/wring-bench}")
 unset WRING_BENCH # the library refuses WRING_ variables that it does not know
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,10 +1,10 @@
 #!/bin/bash
-# bench_soft_roce.sh: bench/soft-roce refuses what makes no sense before it begins, and reports right.
+# bench_soft_roce.sh: bench/soft-roce/run refuses what makes no sense before it begins, and reports right.
 #
-# It boots and installs nothing. WRING_BENCH is the program, ./bench/wring-bench if not given.
+# It boots and installs nothing. WRING_BENCH is the program, ./bench/wring-bench/wring-bench if not given.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/tap.sh"
-cd "$(dirname "$(realpath "${WRING_BENCH:-./bench/wring-bench}")")/.." || exit
+cd "$(dirname "$(realpath "${WRING_BENCH:-./bench/wring-bench/wring-bench}")")/../.." || exit
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 refuses() { # NAME TEXT ARGUMENT...
 	local name=$1 text=$2 status
 	shift 2
-	timeout -k 5 60 bash "$srcdir/bench/soft-roce" "$@" >"$work/stdout" 2>"$work/stderr" </dev/null
+	timeout -k 5 60 bash "$srcdir/bench/soft-roce/run" "$@" >"$work/stdout" 2>"$work/stderr" </dev/null
 	status=$?
 	if [ $status -eq 2 ] && [ ! -s "$work/stdout" ] && [ "$(wc -l <"$work/stderr")" -eq 1 ] &&
 		grep -qF -- "$text" "$work/stderr"; then
@@ -40,7 +40,7 @@ refuses json_that_is_a_directory "--json $work" --json "$work"
 refuses json_that_cannot_be_written '--json /nonexistent/file' --json /nonexistent/file
 
 help_shows_every_option() {
-	[ "$(bash "$srcdir/bench/soft-roce" --help | grep -c '^    --')" -eq 8 ]
+	[ "$(bash "$srcdir/bench/soft-roce/run" --help | grep -c '^    --')" -eq 8 ]
 }
 check help_shows_every_option help_shows_every_option
 check peers_can_be_installed bash "$srcdir/tests/install-packages.sh" --dry-run peers
@@ -63,7 +63,7 @@ cat >"$work/times" <<'END'
 END
 echo '2 2 gloo allreduce status 1: it said "\x"' >"$work/failures"
 printf 'wring 0.1\nsource a"b\n' >"$work/versions"
-(cd "$work" && awk -v json=json -v rounds=3 -v segment=65536 -f "$srcdir/bench/soft-roce-report.awk" \
+(cd "$work" && awk -v json=json -v rounds=3 -v segment=65536 -f "$srcdir/bench/soft-roce/report.awk" \
 	versions failures times) >"$work/report" 2>&1
 
 reports() { # NAME TEXT

@@ -52,7 +52,7 @@ words "${files[@]}" >"$work/words"
 check there_is_code_to_look_at grep -q '^wring.h:' "$work/words"
 
 library='(base|bootstrap|coll|transport)/.*|wring\.[ch]'
-verbs='transport/verbs/.*|bench/wring-info.*|examples/pingpong\.c|tests/.*'
+verbs='transport/verbs/.*|bench/wring-info/.*|examples/pingpong\.c|tests/.*'
 verbs_header='["<](infiniband|rdma)/'
 inner='"(base|bootstrap|coll|transport)/'
 mpi_header='["<]mpi\.h'
@@ -68,7 +68,7 @@ rule transport_looks_not_up 'transport/.*' '' '"(coll|bootstrap)/' \
 	transport/a.c '#include "bootstrap/config.h"'
 rule bootstrap_knows_no_collective 'bootstrap/.*' '' '"coll/' \
 	bootstrap/a.h '#  include  "coll/coll.h"'
-rule bench_uses_public_headers 'bench/.*' 'bench/wring-info.*' "$inner" \
+rule bench_uses_public_headers 'bench/.*' 'bench/wring-info/.*' "$inner" \
 	bench/a.c '#include "base/error.h"'
 rule examples_use_public_headers 'examples/.*' '' "$inner" \
 	examples/a.c '#include "base/error.h"'
@@ -82,7 +82,7 @@ rule hwloc_in_topology_files '.*' 'bootstrap/topology.*|tests/.*' '["<]?(hwloc|H
 	bootstrap/identity.c 'hwloc_topology_t topology;'
 rule no_mpi_header_in_the_library "$library" '' "$mpi_header" \
 	bootstrap/a.c '#include <mpi.h>'
-rule no_mpi_name_in_the_library "$library|bench/wring-info.*" '' 'MPI_' \
+rule no_mpi_name_in_the_library "$library|bench/wring-info/.*" '' 'MPI_' \
 	coll/a.c 'MPI_Comm comm;'
 rule shared_memory_in_shm_files '.*' 'transport/shm/.*|tests/.*' \
 	'(memfd_create|shm_open|process_vm_(readv|writev))$' \

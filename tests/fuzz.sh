@@ -20,7 +20,7 @@ export ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktra
 # A local variable that nobody has set holds a wild pointer, not what happens to be there.
 flags=(-std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -ffp-contract=off -pthread
 	-ftrivial-auto-var-init=pattern -fno-sanitize-recover=undefined -DWRING_NO_CLONES
-	-I"$srcdir" -I"$srcdir/bench")
+	-I"$srcdir")
 sanitizers=address,undefined
 
 library() {
@@ -38,7 +38,7 @@ build_library() {
 others() { # TARGET
 	case $1 in
 	introduction) echo tests/fake_verbs.c tests/fake_verbs_data.c ;;
-	options) echo bench/{options,options_mode,options_settle,gradients_plan,parse}.c ;;
+	options) echo bench/wring-bench/{options,options_mode,options_settle,gradients_plan,parse}.c ;;
 	esac
 }
 

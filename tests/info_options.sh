@@ -6,7 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 info() { # ARGUMENT...
-	timeout -k 5 60 ./bench/wring-info "$@" >"$work/out" 2>"$work/err" </dev/null
+	timeout -k 5 60 ./bench/wring-info/wring-info "$@" >"$work/out" 2>"$work/err" </dev/null
 	status=$?
 }
 
@@ -73,7 +73,7 @@ verdict json_ends test "$(tail -n 1 "$work/out")" = '}'
 info --device no_such_device --port 254
 verdict a_device_that_is_not_there_gives_status_1 test "$status" -eq 1
 verdict a_device_that_is_not_there_is_told printed '^no RDMA device$'
-timeout -k 5 60 ./bench/wring-info >/dev/full 2>"$work/err"
+timeout -k 5 60 ./bench/wring-info/wring-info >/dev/full 2>"$work/err"
 status=$?
 verdict a_full_disk_is_told test "$status" -eq 1 -a -s "$work/err"
 finish

@@ -15,7 +15,7 @@ declare -A packages_for=(
 		gcc-aarch64-linux-gnu libc6-dev-arm64-cross mandoc shellcheck spin'
 	[vm]='qemu-system-x86 busybox-static cpio kmod xz-utils rdma-core ibverbs-providers
 		ibverbs-utils perftest iproute2 dropbear-bin openssh-client'
-	# Only bench/soft-roce asks for these: what Wring is measured beside, and what MPICH needs,
+	# Only bench/soft-roce/run asks for these: what Wring is measured beside, and what MPICH needs,
 	# which itself is not installed, for it would take the names of Open MPI's programs.
 	[peers]='g++ libfabric1 libgfortran5 libgloo-dev libhwloc15 libslurm38 libucx0'
 )

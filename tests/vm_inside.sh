@@ -18,7 +18,7 @@ program() { # NAME
 }
 export LD_LIBRARY_PATH=$build/.libs
 # shellcheck disable=SC2034
-bench=$(program bench/wring-bench) info=$(program bench/wring-info) \
+bench=$(program bench/wring-bench/wring-bench) info=$(program bench/wring-info/wring-info) \
 	pingpong=$(program examples/pingpong) exact=$(program tests/exact) \
 	death=$(program tests/vm_death) start=$(program tests/vm_start) link=$(program tests/vm_link) \
 	chaos=$(program tests/chaos) failure=$(program tests/failure)

@@ -74,7 +74,7 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-for program in tests/exact tests/vm_death tests/vm_start tests/vm_link tests/chaos tests/failure bench/wring-bench bench/wring-info; do
+for program in tests/exact tests/vm_death tests/vm_start tests/vm_link tests/chaos tests/failure bench/wring-bench/wring-bench bench/wring-info/wring-info; do
 	[ -x $program ] && continue
 	echo "vm_suite.sh: $build/$program is missing: make; make check TESTS=" >&2
 	exit 2

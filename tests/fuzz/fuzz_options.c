@@ -1,13 +1,13 @@
 /* fuzz_options.c: the command line of wring-bench, one argument on each line. */
 #include "tests/fuzz/fuzz.h"
 
-#include "bench/options.h"
+#include "bench/wring-bench/options.h"
 
 #include <stdarg.h>
 
 enum { ARGUMENTS = 64 };
 
-/* bench/complaint.c without MPI. */
+/* bench/wring-bench/complaint.c without MPI. */
 int complaint_set(struct complaint *complaint, const char *format, ...)
 {
 	va_list args;
