@@ -61,7 +61,7 @@ step() { # WHAT COMMAND...
 # counts as one.
 count_log() { # LOG RESULT WHAT
 	local passed failed skipped
-	read -r passed failed skipped < <(awk -f tests/tally.awk "$1")
+	read -r passed failed skipped < <(awk -f tests/harness/tally.awk "$1")
 	case $2 in
 	PASS) [ $((passed + failed + skipped)) -gt 0 ] || passed=1 ;;
 	SKIP) [ "$skipped" -gt 0 ] || skipped=1 ;;
@@ -73,7 +73,8 @@ count_log() { # LOG RESULT WHAT
 
 count_script() { # SCRIPT ARGUMENT...
 	local log result=PASS
-	log=$logs/$(basename "$1" .sh)$(printf -- -%s "${@:2}" | tr -c 'a-z0-9\n' -).out
+	log=${1#tests/}
+	log=$logs/$(tr / - <<<"${log%.sh}")$(printf -- -%s "${@:2}" | tr -c 'a-z0-9\n' -).out
 	echo "==== $*"
 	bash "$@" 2>&1 | tee "$log" || result=FAIL
 	count_log "$log" $result "$1"
@@ -132,8 +133,8 @@ part_check() {
 }
 
 part_spread() {
-	[ -e build-gcc/tests/exact ] || part_gcc || return
-	programs=build-gcc/tests count_script tests/shm_full.sh
+	[ -e build-gcc/tests/exact/exact ] || part_gcc || return
+	programs=build-gcc/tests count_script tests/exact/shm_full.sh
 }
 
 part_clang() {
@@ -161,30 +162,30 @@ part_distcheck() {
 	mkdir -p build-dist
 	autoreconf_if_needed && (cd build-dist && ../configure -q) &&
 		step 'make distcheck' make -C build-dist -j "$jobs" distcheck \
-		TESTS='tests/check_symbols.sh tests/check_headers.sh tests/check_install.sh'
+		TESTS='tests/source/check_symbols.sh tests/source/check_headers.sh tests/source/check_install.sh'
 }
 
 part_sanitize() {
 	step 'ASan and UBSan build' build sanitize --enable-sanitizer=address,undefined --enable-werror --disable-static &&
 		count_make "$top/build-sanitize" check-shm &&
-		(srcdir=$top && . tests/environment.sh &&
-			programs=build-sanitize/tests count_script tests/chaos.sh --seeds 1..20)
+		(srcdir=$top && . tests/harness/environment.sh &&
+			programs=build-sanitize/tests count_script tests/chaos/chaos.sh --seeds 1..20)
 }
 
 part_tsan() {
-	if [ -e tests/tsan.sh ]; then
-		count_script tests/tsan.sh
+	if [ -e tests/sanitize/tsan.sh ]; then
+		count_script tests/sanitize/tsan.sh
 	fi
 }
 
 part_faults() {
-	[ -e build-gcc/tests/failure ] || part_gcc || return
-	programs=build-gcc/tests count_script tests/failure.sh
+	[ -e build-gcc/tests/failure/failure ] || part_gcc || return
+	programs=build-gcc/tests count_script tests/failure/failure.sh
 }
 
 part_chaos() {
-	[ -e build-gcc/tests/chaos ] || part_gcc || return
-	programs=build-gcc/tests count_script tests/chaos.sh
+	[ -e build-gcc/tests/chaos/chaos ] || part_gcc || return
+	programs=build-gcc/tests count_script tests/chaos/chaos.sh
 }
 
 part_model() {
@@ -193,25 +194,25 @@ part_model() {
 
 # Two at a time.
 part_fuzz() {
-	count_script tests/fuzz.sh 60 introduction line &
-	count_script tests/fuzz.sh 60 config options
+	count_script tests/fuzz/run.sh 60 introduction line &
+	count_script tests/fuzz/run.sh 60 config options
 	wait
 }
 
 part_valgrind() {
 	local -a memcheck=(valgrind -q --error-exitcode=99 --leak-check=full
 		--show-leak-kinds=definite --errors-for-leak-kinds=definite
-		--suppressions=tests/valgrind.supp)
+		--suppressions=tests/harness/valgrind.supp)
 	[ -e build-gcc/Makefile ] || part_gcc || return
 	count_make "$top/build-gcc" check-valgrind
 	step 'shm tests under memcheck' timeout -k 5 400 "${memcheck[@]}" \
-		build-gcc/tests/exact --quick --ranks 2,3 --suite broadcast,mixed,random --timeout 300
-	step 'chaos under memcheck' timeout -k 5 300 "${memcheck[@]}" build-gcc/tests/chaos --seeds 1..5
+		build-gcc/tests/exact/exact --quick --ranks 2,3 --suite broadcast,mixed,random --timeout 300
+	step 'chaos under memcheck' timeout -k 5 300 "${memcheck[@]}" build-gcc/tests/chaos/chaos --seeds 1..5
 }
 
 part_vm() {
-	if [ -e tests/vm_suite.sh ]; then
-		count_script tests/vm_suite.sh
+	if [ -e tests/vm/suite.sh ]; then
+		count_script tests/vm/suite.sh
 	fi
 }
 
@@ -229,7 +230,7 @@ run_part() { # NAME MINUTES WHAT
 	[ $status -eq 0 ] || has_failures || record 0 1 0 "$name (exit status $status)"
 	awk '$2 > 0 { sub(/^[0-9]+ /, ""); sub(/ [0-9]+/, " failed:"); print "   " $0 }' "$results"
 	if has_failures; then
-		awk -f tests/failures.awk "$logs/$name.log" | head -n 60 | sed 's/^/   | /'
+		awk -f tests/harness/failures.awk "$logs/$name.log" | head -n 60 | sed 's/^/   | /'
 	fi
 	awk -v s=$((SECONDS - begin)) '
 	{ passed += $1; failed += $2; skipped += $3 }
@@ -263,7 +264,7 @@ mkdir -p "$logs"
 exec 9>"$logs/lock"
 flock -n 9 || fail "another run.sh is at work in this tree"
 if [ $asked = coverage ]; then
-	bash tests/coverage.sh 9>&-
+	bash tests/harness/coverage.sh 9>&-
 	exit
 fi
 rm -f "$logs"/*.results

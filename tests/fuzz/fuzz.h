@@ -1,6 +1,6 @@
 /* fuzz.h: what the fuzz targets share: reading the input, and what must always hold. */
-#ifndef FUZZ_H
-#define FUZZ_H
+#ifndef TESTS_FUZZ_FUZZ_H
+#define TESTS_FUZZ_FUZZ_H
 
 #include "wring.h"
 

@@ -3,7 +3,7 @@
 
 #include "bootstrap/exchange.h"
 #include "coll/comm.h"
-#include "tests/fake_verbs.h"
+#include "tests/harness/fake_verbs.h"
 #include "transport/transport_state.h"
 
 #include <fcntl.h>

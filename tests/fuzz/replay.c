@@ -1,7 +1,7 @@
 /* replay.c: gives a fuzz target the files that it is called with: seeds are tests of their own. */
 #include "tests/fuzz/fuzz.h"
 
-#include "tests/tap.h"
+#include "tests/harness/tap.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh: model-checks the protocol, and that each rule taken out of it is missed: under 4 minutes.
-# shellcheck source=tests/tap.sh
-. "$(dirname "$0")/../tap.sh"
+# shellcheck source=tests/harness/tap.sh
+. "$(dirname "$0")/../harness/tap.sh"
 models=$srcdir/tests/model
 
 if ! command -v spin >/dev/null || ! command -v "${CC:-gcc}" >/dev/null; then
