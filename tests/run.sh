@@ -1,42 +1,39 @@
 #!/bin/bash
-# run.sh: installs what is missing, builds, runs all tests; the last line is "N passed, N failed".
+# run.sh: installs what is missing, builds, runs tests; the last line is "N passed, N failed".
 #
-#     run.sh [--quick] [--part NAME]... [--list] [--coverage]
+#     run.sh [--short | --all | --long | --job NAME...] [--list] [--coverage]
 #
-#     --quick       only build with gcc and make check
-#     --part NAME   only this part (may be repeated); --list names them
-#     --coverage    instead of tests: how many lines of the library the shm tests reach
+#     --short      a piece of everything, at most 15 minutes on two CPUs (this is the default)
+#     --all        everything that a change must pass, at most 40 minutes
+#     --long       wide spreads that take hours, once before a release
+#     --job NAME   only this job; may be repeated
+#     --list       the jobs of that tier with their seconds, and their sum
+#     --coverage   instead of tests: how many lines of the library the shm tests reach
 #
-# Everything is built out of the tree, in build-NAME; what was printed is in build-logs/NAME.log.
+# The table of jobs is in tests/README.md. Everything is built out of the tree, in build-NAME; what a
+# job printed is in build-logs/JOB.log.
 set -u -o pipefail
 export LC_ALL=C TESTS_STRICT=1
 cd "$(dirname "$0")/.." || exit
-top=$PWD logs=$PWD/build-logs jobs=$(nproc)
-
-# Name, minutes, what it does. Together under 45 minutes on two CPUs that do nothing else; a part is
-# ended after five times its minutes.
-parts='packages 1 what is missing is installed
-gcc 3 gcc builds without a warning, with MPI and without
-check 2 make check: static checks, unit tests, shm with 1 to 5 ranks
-spread 4 exactness over shm: everything, up to 64 ranks
-clang 2 clang builds without a warning
-aarch64 1 the library compiles for aarch64
-distcheck 3 make distcheck: install, installcheck, uninstall
-sanitize 3 unit and shm tests, chaos under ASan and UBSan
-tsan 2 the shm data path, and the thread of a rank, under TSan
-valgrind 3 unit tests, shm tests, chaos under memcheck
-faults 2 faults one at a time, and the n-th call to the system
-chaos 2 random collectives with a random fault, 300 seeds
-model 3 the protocol under a model checker, and with each rule taken out
-fuzz 2 what other ranks and the user can send, 60 s each
-vm 13 verbs on a real kernel driver, in virtual machines'
-quick='packages gcc check'
+top=$PWD logs=$PWD/build-logs cpus=$(nproc)
 
 fail() { echo "run.sh: $*" >&2; exit 2; }
 
+# Lines "job tier,tier seconds command" and, behind a tab, what the job shows.
+jobs_of() { # TIER
+	awk -F ' *[|] *' -v tier="$1" '
+	/^<!-- jobs/ { inside = 1 }
+	/^<!-- end of jobs/ { inside = 0 }
+	inside && /^[|] `/ {
+		gsub(/`/, "")
+		if (tier == "" || index("," $3 ",", "," tier ","))
+			print $2, $3, $4, $5 "\t" $6
+	}' tests/README.md
+}
+
 # ---- counting ------------------------------------------------------------------------------------
 
-# Each part appends lines "passed failed skipped what" to its results.
+# Each job appends lines "passed failed skipped what" to its results.
 record() { # PASSED FAILED SKIPPED WHAT
 	echo "$*" >>"$results"
 }
@@ -76,13 +73,13 @@ count_script() { # SCRIPT ARGUMENT...
 	log=${1#tests/}
 	log=$logs/$(tr / - <<<"${log%.sh}")$(printf -- -%s "${@:2}" | tr -c 'a-z0-9\n' -).out
 	echo "==== $*"
-	bash "$@" 2>&1 | tee "$log" || result=FAIL
+	srcdir=$top bash "$@" 2>&1 | tee "$log" || result=FAIL
 	count_log "$log" $result "$1"
 }
 
 # make TARGET runs tests; every one of them left a .log and a .trs.
 count_make() { # BUILD TARGET ARGUMENT...
-	local build=$1 trs log name status=0
+	local build=$top/build-$1 trs log name status=0
 	shift
 	echo "==== make -C $build $*"
 	find "$build" -name '*.trs' -delete
@@ -97,7 +94,7 @@ count_make() { # BUILD TARGET ARGUMENT...
 	fi
 }
 
-# ---- parts ---------------------------------------------------------------------------------------
+# ---- what the commands of jobs are made of --------------------------------------------------------
 
 # configure is made anew when what it is made of is newer.
 autoreconf_if_needed() {
@@ -111,38 +108,29 @@ build() { # NAME CONFIGURE_ARGUMENT...
 	shift
 	mkdir -p "$directory"
 	autoreconf_if_needed && (cd "$directory" && ../configure -q "$@") &&
-		make -C "$directory" -j "$jobs" && make -C "$directory" -j "$jobs" check TESTS=
+		make -C "$directory" -j "$cpus" && make -C "$directory" -j "$cpus" check TESTS=
 }
 
-part_packages() {
-	if [ "$asked" = quick ]; then
-		step 'packages are there' tests/install-packages.sh build test
-	else
-		step 'packages are there' tests/install-packages.sh build bench test vm
-	fi
+# The build of that name, made once in a run; it is a test by itself.
+built() { # NAME
+	local -a options=(CC=gcc --enable-werror)
+	[ ! -e "$logs/$1.built" ] || return 0
+	case $1 in
+	gcc) ;;
+	no-mpi) options+=(--disable-static --disable-lto --without-mpi) ;;
+	clang) options=(CC=clang --enable-werror --disable-static) ;;
+	sanitize) options+=('--enable-sanitizer=address,undefined' --disable-static) ;;
+	esac
+	step "the build $1 has no warning" build "$1" "${options[@]}" && touch "$logs/$1.built"
 }
 
-part_gcc() {
-	step 'gcc builds without a warning' build gcc CC=gcc --enable-werror &&
-		step 'gcc builds without MPI' build no-mpi CC=gcc --enable-werror --disable-static --without-mpi
-}
-
-part_check() {
-	[ -e build-gcc/Makefile ] || part_gcc || return
-	count_make "$top/build-gcc" check
-}
-
-part_spread() {
-	[ -e build-gcc/tests/exact/exact ] || part_gcc || return
-	programs=build-gcc/tests count_script tests/exact/shm_full.sh
-}
-
-part_clang() {
-	step 'clang builds without a warning' build clang CC=clang --enable-werror --disable-static
+# A script that runs the programs of a build.
+with() { # BUILD SCRIPT ARGUMENT...
+	(srcdir=$top && . tests/harness/environment.sh && programs=build-$1/tests count_script "${@:2}")
 }
 
 # verbs and hwloc headers of this machine serve: they are the same for every Linux.
-part_aarch64() {
+compiled_for_aarch64() {
 	local headers file
 	headers=$(mktemp -d)
 	trap 'rm -rf "$headers"' RETURN
@@ -152,106 +140,94 @@ part_aarch64() {
 	for file in $(find base bootstrap coll transport wring.c -name '*.c' | sort); do
 		echo "$file"
 		aarch64-linux-gnu-gcc -std=c11 -D_GNU_SOURCE -O2 -ffp-contract=off -Wall -Wextra -Wconversion \
-			-Werror -I. -isystem "$headers" -isystem "$headers/machine" -c -o "$headers/object.o" "$file" || break
-		file=''
+			-Werror -I. -isystem "$headers" -isystem "$headers/machine" -c -o "$headers/object.o" "$file" ||
+			return
 	done
-	step 'every file of the library compiles for aarch64' test -z "$file"
 }
 
-part_distcheck() {
+distchecked() {
 	mkdir -p build-dist
 	autoreconf_if_needed && (cd build-dist && ../configure -q) &&
-		step 'make distcheck' make -C build-dist -j "$jobs" distcheck \
-		TESTS='tests/source/check_symbols.sh tests/source/check_headers.sh tests/source/check_install.sh'
+		make -C build-dist -j "$cpus" distcheck TESTS="tests/source/check_symbols.sh
+			tests/source/check_headers.sh tests/source/check_install.sh"
 }
 
-part_sanitize() {
-	step 'ASan and UBSan build' build sanitize --enable-sanitizer=address,undefined --enable-werror --disable-static &&
-		count_make "$top/build-sanitize" check-shm &&
-		(srcdir=$top && . tests/harness/environment.sh &&
-			programs=build-sanitize/tests count_script tests/chaos/chaos.sh --seeds 1..20)
+memcheck() { # SECONDS PROGRAM ARGUMENT...
+	timeout -k 5 "$1" valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite \
+		--errors-for-leak-kinds=definite --suppressions=tests/harness/valgrind.supp \
+		"build-gcc/tests/$2" "${@:3}"
 }
 
-part_tsan() {
-	if [ -e tests/sanitize/tsan.sh ]; then
-		count_script tests/sanitize/tsan.sh
-	fi
-}
-
-part_faults() {
-	[ -e build-gcc/tests/failure/failure ] || part_gcc || return
-	programs=build-gcc/tests count_script tests/failure/failure.sh
-}
-
-part_chaos() {
-	[ -e build-gcc/tests/chaos/chaos ] || part_gcc || return
-	programs=build-gcc/tests count_script tests/chaos/chaos.sh
-}
-
-part_model() {
-	count_script tests/model/run.sh
-}
-
-# Two at a time.
-part_fuzz() {
-	count_script tests/fuzz/run.sh 60 introduction line &
-	count_script tests/fuzz/run.sh 60 config options
-	wait
-}
-
-part_valgrind() {
-	local -a memcheck=(valgrind -q --error-exitcode=99 --leak-check=full
-		--show-leak-kinds=definite --errors-for-leak-kinds=definite
-		--suppressions=tests/harness/valgrind.supp)
-	[ -e build-gcc/Makefile ] || part_gcc || return
-	count_make "$top/build-gcc" check-valgrind
-	step 'shm tests under memcheck' timeout -k 5 400 "${memcheck[@]}" \
-		build-gcc/tests/exact/exact --quick --ranks 2,3 --suite broadcast,mixed,random --timeout 300
-	step 'chaos under memcheck' timeout -k 5 300 "${memcheck[@]}" build-gcc/tests/chaos/chaos --seeds 1..5
-}
-
-part_vm() {
-	if [ -e tests/vm/suite.sh ]; then
-		count_script tests/vm/suite.sh
-	fi
+# The benchmark with a check of every element, in every datatype and for every collective.
+benchmark_checks() { # RANKS
+	local datatype collective
+	(srcdir=$top && . tests/harness/environment.sh &&
+		for collective in allreduce broadcast; do
+			for datatype in int8 uint8 int32 uint32 int64 uint64 float16 bfloat16 float32 float64; do
+				timeout -k 5 600 mpirun -n "$1" build-gcc/bench/wring-bench/wring-bench --check \
+					--collective $collective --datatype $datatype --compare mpi || return
+			done
+		done)
 }
 
 # ---- the whole -----------------------------------------------------------------------------------
 
-# Runs one part within its minutes; prints what came of it.
-run_part() { # NAME MINUTES WHAT
-	local name=$1 minutes=$2 begin=$SECONDS status=0
+# Runs one job, five times its seconds and two minutes at most; prints what came of it.
+run_job() { # NAME SECONDS WHAT
+	local name=$1 most=$(($2 * 5 + 120)) begin=$SECONDS status=0
 	results=$logs/$name.results
 	: >"$results"
-	echo "== $name: $3 (budget $minutes min)"
-	timeout -k 10 "$((minutes * 5))m" bash tests/run.sh --inside "$asked" "$name" \
-		>"$logs/$name.log" 2>&1 </dev/null || status=$?
-	case $status in 124 | 137) record 0 1 0 "$name ended within $((minutes * 5)) minutes" ;; esac
+	timeout -k 10 "$most" bash tests/run.sh --inside "$name" >"$logs/$name.log" 2>&1 </dev/null || status=$?
+	case $status in 124 | 137) record 0 1 0 "$name ended within $most s" ;; esac
 	[ $status -eq 0 ] || has_failures || record 0 1 0 "$name (exit status $status)"
 	awk '$2 > 0 { sub(/^[0-9]+ /, ""); sub(/ [0-9]+/, " failed:"); print "   " $0 }' "$results"
 	if has_failures; then
 		awk -f tests/harness/failures.awk "$logs/$name.log" | head -n 60 | sed 's/^/   | /'
 	fi
-	awk -v s=$((SECONDS - begin)) '
+	awk -v s=$((SECONDS - begin)) -v most="$2" '
 	{ passed += $1; failed += $2; skipped += $3 }
-	END { printf "   %d passed, %d failed, %d skipped in %d:%02d min\n\n", passed, failed, skipped, s / 60, s % 60 }
-	' "$results"
+	END {
+		printf "   %d passed, %d failed, %d skipped in %d s", passed, failed, skipped, s
+		print (s > most ? " (its budget is " most " s)" : "")
+	}' "$results"
 }
 
-chosen='' asked=all
+minutes() { # SECONDS
+	echo "$((($1 + 59) / 60)) min"
+}
+
+list_jobs() {
+	awk -F '\t' '{ split($1, f, " "); s += f[3]; printf "%-20s %-15s %5d s  %s\n", f[1], f[2], f[3], $2 }
+	END { printf "%d jobs, %d min %02d s\n", NR, s / 60, s % 60 }' <<<"$chosen"
+}
+
+run_jobs() {
+	local n=0 of left name seconds command what
+	of=$(wc -l <<<"$chosen")
+	left=$(awk '{ s += $3 } END { print s }' <<<"$chosen")
+	while read -r name _ seconds command; do
+		n=$((n + 1)) what=${command#*$'\t'}
+		echo "$n of $of jobs, about $(minutes "$left") left: $name: $what"
+		run_job "$name" "$seconds" 9>&-
+		left=$((left - seconds))
+	done <<<"$chosen"
+}
+
+tier=short chosen='' asked=run
 while [ $# -gt 0 ]; do
 	case $1 in
-	--quick) asked=quick chosen=$quick ;;
-	--coverage) asked=coverage ;;
-	--list) awk '{ n = $1; m = $2; $1 = $2 = ""; printf "%-10s %2d min %s\n", n, m, $0 }' <<<"$parts"; exit ;;
-	--part)
-		grep -q "^${2:-?} " <<<"$parts" || fail "--part ${2:-}: no such part; see --list"
-		chosen+=" $2"
+	--short | --all | --long) tier=${1#--} ;;
+	--job)
+		grep -q "^${2:-?} " <<<"$(jobs_of '')" || fail "--job ${2:-}: no such job; tests/README.md has the table"
+		chosen+=$(jobs_of '' | grep "^$2 ")$'\n'
 		shift
 		;;
-	--inside) # a part, started by run_part
-		asked=$2 results=$logs/$3.results
-		"part_$3"
+	--list) asked=list ;;
+	--coverage) asked=coverage ;;
+	--inside) # a job, started by run_job
+		results=$logs/$2.results
+		command=$(jobs_of '' | sed -n "s/^$2 [^ ]* [0-9]* //p")
+		eval "${command%$'\t'*}"
 		exit
 		;;
 	-h | --help) sed -n '2,/^set/s/^#\( \|$\)//p' "$0"; exit ;;
@@ -259,6 +235,13 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
+chosen=${chosen%$'\n'}
+[ -n "$chosen" ] || chosen=$(jobs_of $tier)
+[ -n "$chosen" ] || fail "tests/README.md has no job of the tier $tier"
+if [ $asked = list ]; then
+	list_jobs
+	exit
+fi
 
 mkdir -p "$logs"
 exec 9>"$logs/lock"
@@ -267,12 +250,8 @@ if [ $asked = coverage ]; then
 	bash tests/harness/coverage.sh 9>&-
 	exit
 fi
-rm -f "$logs"/*.results
-[ -n "$chosen" ] || chosen=$(awk '{ print $1 }' <<<"$parts")
-while read -r name minutes what; do
-	case " ${chosen//$'\n'/ } " in *" $name "*) run_part "$name" "$minutes" "$what" 9>&- ;; esac
-done <<<"$parts"
-
+rm -f "$logs"/*.results "$logs"/*.built
+run_jobs
 echo "in all $((SECONDS / 60)):$(printf %02d $((SECONDS % 60))) min; logs in build-logs"
 awk '
 { passed += $1; failed += $2 }

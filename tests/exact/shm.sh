@@ -1,7 +1,14 @@
 #!/bin/bash
 # shm.sh: real collectives between processes of this machine, a short spread: under 90 s on two CPUs.
+#
+#     shm.sh [--sample]      a few seconds of it, for programs that are slow to run
 # shellcheck source=tests/harness/programs.sh
 . "$(dirname "$0")/../harness/programs.sh"
+
+if [ "${1:-}" = --sample ]; then
+	run 60 exact/exact --quick --transport shm --ranks 2,3 --suite broadcast,mixed | number
+	exit "${PIPESTATUS[0]}"
+fi
 
 # All algorithms give the same bits; these files choose those that the built-in table does not.
 tuning=$(mktemp -d)

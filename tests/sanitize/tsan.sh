@@ -1,7 +1,12 @@
 #!/bin/bash
 # tsan.sh: the shm data path under ThreadSanitizer: clean as it is, and reported once it is broken.
 #
-#     tsan.sh [RANKS]     numbers of ranks, 2,3 by default; CC is the compiler, gcc by default
+#     tsan.sh [--quick] [RANKS]
+#
+#     --quick   two suites, and two seeds of chaos
+#     RANKS     numbers of ranks, 2,3 by default
+#
+# CC is the compiler, gcc by default.
 #
 # The ranks are threads of one process and use the arena of a peer through its owner's own map, so
 # the sanitizer sees both sides of a slot, a credit word or a reserve slot at one address. What it
@@ -15,6 +20,11 @@
 # the data path rests on. The sanitizer must report that, or a clean run proves nothing.
 # shellcheck source=tests/harness/tap.sh
 . "$(dirname "$0")/../harness/tap.sh"
+suites='counts product pairwise random broadcast mixed destroy many' seeds=1..10
+if [ "${1:-}" = --quick ]; then
+	suites='broadcast mixed' seeds=1..2
+	shift
+fi
 ranks=${1:-2,3}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -114,11 +124,11 @@ mapfile -t chaos < <(cd "$srcdir" && ls tests/chaos/*.c tests/harness/usage.c)
 check exact_builds_with_thread_sanitizer build
 [ "$failures" -eq 0 ] || finish
 
-for suite in counts product pairwise random broadcast mixed destroy many; do
+for suite in $suites; do
 	check "no_race_in_${suite}" silent 300 exact --threads --quick --ranks "$ranks" --suite $suite
 done
 check no_race_of_two_communicators_in_two_threads silent 300 two_communicators
-check no_race_with_the_thread_of_a_rank_in_chaos raceless 300 chaos --seeds 1..10
+check no_race_with_the_thread_of_a_rank_in_chaos raceless 300 chaos --seeds $seeds
 
 for function in publish credit; do
 	check "${function}_without_release_builds" mutate $function
