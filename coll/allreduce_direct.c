@@ -1,7 +1,7 @@
 /* allreduce_direct.c: one host: each owner reads its chunk from all ranks and writes to all. */
 #include <string.h>
 
-#include "coll/reduce.h"
+#include "coll/reduce/reduce.h"
 #include "coll/request.h"
 
 /*

@@ -1,7 +1,7 @@
 /* allreduce_ring.c: reduce-scatter, then all-gather, around the ring. */
 #include <string.h>
 
-#include "coll/reduce.h"
+#include "coll/reduce/reduce.h"
 #include "coll/request.h"
 
 /*

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll/reduce.h"
+#include "coll/reduce/reduce.h"
 
 /* How far a rank is ahead of one to which it sends, the slots of their link bound; twice as many of
  * its calls are kept, to be compared with those of a rank that is behind. */

@@ -1,7 +1,7 @@
 /* reduce_inputs.c: every rank's input at hand at once: reduced in the order that the header fixes. */
 #include <string.h>
 
-#include "coll/reduce.h"
+#include "coll/reduce/reduce.h"
 #include "coll/request.h"
 
 bool inputs_arrived(struct wring_request *request, int *arrived, size_t bytes)

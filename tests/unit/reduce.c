@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "coll/chunk.h"
-#include "coll/float16.h"
-#include "coll/reduce.h"
+#include "coll/reduce/float16.h"
+#include "coll/reduce/reduce.h"
 #include "tests/harness/reference.h"
 
 #define DATATYPES (WRING_FLOAT64 + 1)

@@ -1,8 +1,8 @@
-/* reduce_float.c: the kernels of float and double. */
+/* floating.c: the kernels of float and double. */
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "coll/reduce_kernels.h"
+#include "coll/reduce/kernels.h"
 
 /*
  * Of two NaNs a processor returns the first, but which operand comes first is the compiler's

@@ -1,4 +1,4 @@
-/* reduce_kernels.h: what the files with the kernels give to reduce.c, and how they compile. */
+/* kernels.h: what the files with the kernels give to reduce.c, and how they compile. */
 /* SPDX-License-Identifier: MIT */
 #ifndef COLL_REDUCE_KERNELS_H
 #define COLL_REDUCE_KERNELS_H

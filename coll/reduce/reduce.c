@@ -1,12 +1,12 @@
 /* reduce.c: choosing the kernel for a datatype and op. */
 /* SPDX-License-Identifier: MIT */
-#include "coll/reduce.h"
+#include "coll/reduce/reduce.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
 
-#include "coll/reduce_kernels.h"
+#include "coll/reduce/kernels.h"
 
 /* What reduce_two reduces before it copies: the copy still finds it in the L1 cache. */
 #define REDUCE_TWO_BYTES 4096

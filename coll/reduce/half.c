@@ -1,10 +1,10 @@
-/* reduce_float16.c: the kernels of the 16-bit floats. */
+/* half.c: the kernels of the 16-bit floats. */
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "coll/float16.h"
-#include "coll/reduce_f16c.h"
-#include "coll/reduce_kernels.h"
+#include "coll/reduce/float16.h"
+#include "coll/reduce/f16c.h"
+#include "coll/reduce/kernels.h"
 
 /* Before rounding, which makes all NaNs the same one. */
 REDUCE_INLINE float combine_float(float acc, float x, enum wring_op op)

@@ -1,7 +1,7 @@
 /* float16.h: the 16-bit floats as bits, to float and back, rounding to nearest even. */
 /* SPDX-License-Identifier: MIT */
-#ifndef COLL_FLOAT16_H
-#define COLL_FLOAT16_H
+#ifndef COLL_REDUCE_FLOAT16_H
+#define COLL_REDUCE_FLOAT16_H
 
 #include <stdint.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* reduce.h: combining two vectors element by element, for every datatype and op. */
 /* SPDX-License-Identifier: MIT */
-#ifndef COLL_REDUCE_H
-#define COLL_REDUCE_H
+#ifndef COLL_REDUCE_REDUCE_H
+#define COLL_REDUCE_REDUCE_H
 
 #include <stdbool.h>
 

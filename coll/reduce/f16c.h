@@ -1,9 +1,9 @@
-/* reduce_f16c.h: eight float16 at a time, with the F16C instructions of x86. */
+/* f16c.h: eight float16 at a time, with the F16C instructions of x86. */
 /* SPDX-License-Identifier: MIT */
 #ifndef COLL_REDUCE_F16C_H
 #define COLL_REDUCE_F16C_H
 
-#include "coll/reduce_kernels.h"
+#include "coll/reduce/kernels.h"
 
 /*
  * Both functions do as many of the first elements as they can, which is none without the

@@ -1,6 +1,6 @@
-/* reduce_integer.c: the kernels of the integer datatypes. */
+/* integer.c: the kernels of the integer datatypes. */
 /* SPDX-License-Identifier: MIT */
-#include "coll/reduce_kernels.h"
+#include "coll/reduce/kernels.h"
 
 /*
  * For each datatype: one element, the loop over all, and one kernel for each op. Signed numbers
