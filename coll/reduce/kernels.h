@@ -12,12 +12,8 @@
  * than glibc, and clang. REDUCE_INDEPENDENT: the next loop's turns do not depend on each other,
  * although an output may be an input; no check at run time is needed.
  *
- * REDUCE_PLAIN: without clones, and under names of their own.
+ * REDUCE_PLAIN: without clones.
  */
-#ifdef REDUCE_PLAIN
-#define reduce_float32 reduce_float32_plain
-#define reduce_float64 reduce_float64_plain
-#endif
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && defined(__x86_64__) &&           \
 	defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) &&   \
 	!defined(WRING_NO_CLONES) && !defined(REDUCE_PLAIN)
@@ -39,9 +35,6 @@
 /* An inline function that the compiler specialises for the constant op it is called with. */
 #define REDUCE_INLINE static inline __attribute__((always_inline))
 
-/* An element anywhere in memory, aligned or not. */
-#define REDUCE_PACKED __attribute__((packed, may_alias))
-
 /*
  * The kernels of one datatype. They are static where they are written: nothing hides the symbol
  * of a function with clones.
@@ -58,8 +51,6 @@ extern const struct reduce_kernels reduce_int32, reduce_uint32;
 extern const struct reduce_kernels reduce_int64, reduce_uint64;
 extern const struct reduce_kernels reduce_float16, reduce_bfloat16;
 extern const struct reduce_kernels reduce_float32, reduce_float64;
-#ifndef REDUCE_PLAIN
 extern const struct reduce_kernels reduce_float32_plain, reduce_float64_plain;
-#endif
 
 #endif
