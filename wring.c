@@ -1,11 +1,10 @@
 /* wring.c: the composition root: puts bootstrap, transport and collectives together. */
-#include <arpa/inet.h>
+/* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cpus.h"
@@ -17,7 +16,8 @@
 
 extern char **environ;
 
-_Static_assert(sizeof(struct shm_address) <= EXCHANGE_ADDRESS, "an introduction holds an address");
+_Static_assert(sizeof(struct transport_address) == EXCHANGE_ADDRESS,
+	       "an introduction holds the transport's address");
 
 /* --- wring_comm_create -------------------------------------------------------------------- */
 
@@ -32,7 +32,7 @@ struct creation {
 	uint8_t *can_open, *opened_by; /* by rank: verdicts on shared memory */
 	struct transport_offer *offers_out, *offers_in;
 	struct wring_error unopened; /* why the last shared memory could not be opened */
-	struct wring_error failure;  /* the first; the rounds go on all the same */
+	struct wring_error failure;  /* the first one; this rank takes part in the rounds with it */
 	struct wring_comm *comm;
 };
 
@@ -75,19 +75,9 @@ static void describe_cpus(struct introduction *own)
 
 _Static_assert(sizeof(cpu_set_t) == EXCHANGE_CPUS, "an introduction holds a CPU set");
 
-static int own_numa_node(void)
+static enum wring_status read_settings(struct creation *c, const struct wring_config *config,
+				       struct wring_error *error)
 {
-	unsigned cpu, node;
-
-	return syscall(SYS_getcpu, &cpu, &node, NULL) ? -1 : (int)node;
-}
-
-/* Everything that this rank can do before it has heard of the others. */
-static enum wring_status prepare(struct creation *c, const struct wring_config *config,
-				 struct wring_error *error)
-{
-	const struct wring_bootstrap *b = c->bootstrap;
-	struct shm_address address;
 	enum wring_status status = config_resolve(&c->config, config, environ, error);
 
 	if (!status)
@@ -97,77 +87,95 @@ static enum wring_status prepare(struct creation *c, const struct wring_config *
 	if (c->config.qp_timeout < 0)
 		c->config.qp_timeout =
 			config_qp_timeout(c->config.qp_retry, c->config.peer_timeout_ms);
-	status = config_fingerprint(&c->config, &c->own.settings, error);
+	return config_fingerprint(&c->config, &c->own.settings, error);
+}
+
+/* Everything that this rank can do before it has heard of the others. */
+static enum wring_status prepare(struct creation *c, const struct wring_config *config,
+				 struct wring_error *error)
+{
+	const struct wring_bootstrap *b = c->bootstrap;
+	struct transport_address address;
+	enum wring_status status = read_settings(c, config, error);
+
 	if (!status)
 		status = identity_read(&c->own.host, error);
 	if (!status)
 		status = transport_open(&c->transport, &c->config, b->rank, b->size, error);
 	if (status)
 		return status;
-	c->transport->numa_node = own_numa_node();
-	shm_get_address(c->transport->shm, c->transport->arena, &address);
+	transport_get_address(c->transport, &address);
 	memcpy(c->own.address, &address, sizeof(address));
 	return WRING_OK;
 }
 
-static void address_of(const struct creation *c, int peer, struct shm_address *address)
-{
-	memcpy(address, c->all[peer].address, sizeof(*address));
-}
-
+/* Who is on which host, and in which order the ring goes. */
 static enum wring_status place_ranks(struct creation *c, struct wring_error *error)
 {
-	int size = c->bootstrap->size, peer;
+	int size = c->bootstrap->size;
 	struct host_identity *hosts = calloc((size_t)size, sizeof(*hosts));
 	bool network = c->config.transport == WRING_TRANSPORT_VERBS;
 
 	if (!hosts)
-		return error_set(error, WRING_ERR_NOMEM, "malloc for %d hosts failed", size);
-	for (peer = 0; peer < size; peer++) {
+		return error_set(error, WRING_ERR_NOMEM, "no memory for %d hosts", size);
+	for (int peer = 0; peer < size; peer++) {
 		hosts[peer] = c->all[peer].host;
-		(void)snprintf(c->transport->peer_host[peer], sizeof(c->transport->peer_host[peer]),
-			       "%.63s", hosts[peer].host);
+		transport_set_host(c->transport, peer, hosts[peer].host);
 	}
 	identity_hosts(hosts, size, c->host_of_rank);
 	identity_ring_order(c->host_of_rank, size, (enum wring_ring)c->config.ring, c->rank_at);
 	free(hosts);
-	for (peer = 0; peer < size; peer++)
+	for (int peer = 0; peer < size; peer++)
 		network |= c->host_of_rank[peer] != c->host_of_rank[0];
 	transport_set_ring(c->transport, c->rank_at, network);
 	return WRING_OK;
 }
 
-/* Then it is not the peer's memory that cannot be opened, but this rank that cannot go on. */
+/* --- round 2: whose memory can be opened here? --------------------------------------------- */
+
+/* True if opening failed because this rank has run out of files or memory. */
 static bool lacks_resources(const struct wring_error *error)
 {
 	return error->status == WRING_ERR_NOMEM || error->native == EMFILE ||
 	       error->native == ENFILE || error->native == ENOMEM;
 }
 
-/* Round 2: whose memory can be opened here? One that cannot is left to verbs. */
-static void try_host_peers(struct creation *c)
+/* A peer whose memory cannot be opened is left to verbs. */
+static enum wring_status try_host_peers(struct creation *c, struct wring_error *error)
 {
-	int rank = c->bootstrap->rank, peer;
-	struct shm_address address;
+	int rank = c->bootstrap->rank;
+	struct transport_address address;
 
 	if (c->config.transport == WRING_TRANSPORT_VERBS)
-		return;
-	for (peer = 0; peer < c->bootstrap->size && !failed(c); peer++) {
+		return WRING_OK;
+	for (int peer = 0; peer < c->bootstrap->size; peer++) {
 		if (peer == rank || c->host_of_rank[peer] != c->host_of_rank[rank])
 			continue;
-		address_of(c, peer, &address);
+		memcpy(&address, c->all[peer].address, sizeof(address));
 		c->can_open[peer] = !transport_try_shm(c->transport, peer, &address, &c->unopened);
-		if (!c->can_open[peer] && lacks_resources(&c->unopened))
-			c->failure = c->unopened;
+		if (!c->can_open[peer] && lacks_resources(&c->unopened)) {
+			*error = c->unopened;
+			return error->status;
+		}
 	}
+	return WRING_OK;
 }
+
+/* This rank has failed, and the last round says why: a verdict that asks for verbs would only send
+ * its peers looking for a device. */
+static void tell_peers_nothing_is_needed(struct creation *c)
+{
+	memset(c->can_open, true, (size_t)c->bootstrap->size);
+}
+
+/* --- round 3: room, and QPs, for all peers ------------------------------------------------ */
 
 /* Shared memory needs both ends. Returns how many peers remain for verbs. */
 static int settle_verdicts(struct creation *c)
 {
-	int peer, remain = 0;
+	int remain = 0;
 
-	for (peer = 0; peer < c->bootstrap->size; peer++) {
+	for (int peer = 0; peer < c->bootstrap->size; peer++) {
 		if (peer == c->bootstrap->rank)
 			continue;
 		if (c->can_open[peer] && c->opened_by[peer])
@@ -179,7 +187,7 @@ static int settle_verdicts(struct creation *c)
 	return remain;
 }
 
-#define MAX_CANDIDATES 64
+enum { MAX_CANDIDATES = 64 };
 
 /* The nearest usable port; the software ones last. */
 static enum wring_status choose_port(struct creation *c, struct verbs_candidate *chosen,
@@ -190,9 +198,9 @@ static enum wring_status choose_port(struct creation *c, struct verbs_candidate 
 	struct topology *topology = NULL;
 	int usable[MAX_CANDIDATES];
 	char why[128];
-	int i, n = verbs_candidates(&c->config, all, MAX_CANDIDATES), m = 0;
+	int n = verbs_candidates(&c->config, all, MAX_CANDIDATES), m = 0, nearest = 0;
 
-	for (i = 0; i < n; i++) {
+	for (int i = 0; i < n; i++) {
 		if (!all[i].usable)
 			continue;
 		names[m] = all[i].device;
@@ -200,13 +208,12 @@ static enum wring_status choose_port(struct creation *c, struct verbs_candidate 
 	}
 	if (m == 0)
 		return verbs_no_device(&c->config, all, n, error);
-	i = 0;
 	if (m > 1)
 		topology = topology_load(NULL, error);
 	if (topology)
-		i = topology_nearest_device(topology, names, m, why, sizeof(why));
+		nearest = topology_nearest_device(topology, names, m, why, sizeof(why));
 	topology_free(topology);
-	*chosen = all[usable[i < 0 ? 0 : i]];
+	*chosen = all[usable[nearest < 0 ? 0 : nearest]];
 	return WRING_OK;
 }
 
@@ -233,13 +240,13 @@ static enum wring_status open_verbs(struct creation *c, int *software, struct wr
 /* Ranks of this host whose CPUs overlap this rank's, against those CPUs. */
 static void choose_wait(struct creation *c, int busy)
 {
-	int rank = c->bootstrap->rank, peer, sharing = 0;
+	int rank = c->bootstrap->rank, sharing = 0;
 	cpu_set_t own, all, set, both;
 	int cpus;
 
 	memcpy(&own, c->own.cpus, sizeof(own));
 	CPU_ZERO(&all);
-	for (peer = 0; peer < c->bootstrap->size; peer++) {
+	for (int peer = 0; peer < c->bootstrap->size; peer++) {
 		memcpy(&set, c->all[peer].cpus, sizeof(set));
 		CPU_AND(&both, &own, &set);
 		if (c->host_of_rank[peer] != c->host_of_rank[rank] || CPU_COUNT(&both) == 0)
@@ -253,11 +260,11 @@ static void choose_wait(struct creation *c, int busy)
 	transport_set_wait(c->transport, sharing, busy, cpus);
 }
 
-/* Round 3: make room, and QPs, for all peers, and say where. */
+/* Make room, and QPs, for all peers, and say where. */
 static enum wring_status make_offers(struct creation *c, struct wring_error *error)
 {
 	enum wring_status status = WRING_OK;
-	int peer, software = 0;
+	int software = 0;
 
 	if (settle_verdicts(c))
 		status = open_verbs(c, &software, error);
@@ -265,7 +272,7 @@ static enum wring_status make_offers(struct creation *c, struct wring_error *err
 		choose_wait(c, software);
 		status = transport_lay_out(c->transport, error);
 	}
-	for (peer = 0; !status && peer < c->bootstrap->size; peer++)
+	for (int peer = 0; !status && peer < c->bootstrap->size; peer++)
 		transport_make_offer(c->transport, peer, &c->offers_out[peer]);
 	return status;
 }
@@ -274,18 +281,14 @@ static enum wring_status make_offers(struct creation *c, struct wring_error *err
 static enum wring_status take_offers(struct creation *c, struct wring_error *error)
 {
 	enum wring_status status = WRING_OK;
-	struct shm_address address;
-	int peer;
 
-	for (peer = 0; !status && peer < c->bootstrap->size; peer++) {
-		if (peer == c->bootstrap->rank || !c->offers_in[peer].valid)
-			continue;
-		address_of(c, peer, &address);
-		status =
-			transport_connect(c->transport, peer, &address, &c->offers_in[peer], error);
-	}
+	for (int peer = 0; !status && peer < c->bootstrap->size; peer++)
+		if (peer != c->bootstrap->rank && c->offers_in[peer].valid)
+			status = transport_connect(c->transport, peer, &c->offers_in[peer], error);
 	return status;
 }
+
+/* --- round 4: the communicator, if all are ready ------------------------------------------- */
 
 static void discard_comm(struct wring_comm *comm)
 {
@@ -316,7 +319,7 @@ static enum wring_status make_comm(struct creation *c, struct wring_error *error
 	enum wring_status status;
 
 	if (!made)
-		return error_set(error, WRING_ERR_NOMEM, "malloc(%zu) failed", sizeof(*made));
+		return error_set(error, WRING_ERR_NOMEM, "no memory for %zu bytes", sizeof(*made));
 	made->rank = transport->rank;
 	made->size = transport->size;
 	made->transport = transport;
@@ -333,9 +336,7 @@ static enum wring_status make_comm(struct creation *c, struct wring_error *error
 /* All are ready: then all have made an offer, or are not what they seem. */
 static enum wring_status check_offers(const struct creation *c, struct wring_error *error)
 {
-	int peer;
-
-	for (peer = 0; peer < c->bootstrap->size; peer++)
+	for (int peer = 0; peer < c->bootstrap->size; peer++)
 		if (!c->offers_in[peer].valid)
 			return error_set(
 				error, WRING_ERR_BOOTSTRAP,
@@ -345,26 +346,36 @@ static enum wring_status check_offers(const struct creation *c, struct wring_err
 	return WRING_OK;
 }
 
-/* Rounds 2 to 4. A failed callback ends it at once; any other failure waits for round 4. */
+/* --- all rounds ---------------------------------------------------------------------------- */
+
+/* A step between two rounds; a rank that has failed takes no more of them. */
+static void take_step(struct creation *c,
+		      enum wring_status (*step)(struct creation *c, struct wring_error *error))
+{
+	if (!failed(c))
+		(void)step(c, &c->failure);
+}
+
+/* Rounds 2 to 4. The steps between them fail into c->failure, which the last round tells to all; only
+ * a failed callback ends the rounds at once, with *error. */
 static enum wring_status connect_ranks(struct creation *c, struct wring_error *error)
 {
 	const struct wring_bootstrap *b = c->bootstrap;
 	enum wring_status status;
 
-	if (!place_ranks(c, &c->failure))
-		try_host_peers(c);
-	if (failed(c)) /* nobody need look for verbs: the last round says why */
-		memset(c->can_open, true, (size_t)b->size);
+	take_step(c, place_ranks);
+	take_step(c, try_host_peers);
+	if (failed(c))
+		tell_peers_nothing_is_needed(c);
 	status = exchange_alltoall(b, c->can_open, c->opened_by, sizeof(*c->can_open), error);
 	if (status)
 		return status;
-	if (!failed(c))
-		(void)make_offers(c, &c->failure);
+	take_step(c, make_offers);
 	status = exchange_alltoall(b, c->offers_out, c->offers_in, sizeof(*c->offers_out), error);
 	if (status)
 		return status;
-	if (!failed(c) && !take_offers(c, &c->failure))
-		(void)make_comm(c, &c->failure);
+	take_step(c, take_offers);
+	take_step(c, make_comm);
 	status = exchange_ready(b, &c->failure, c->all, error);
 	return status ? status : check_offers(c, error);
 }
@@ -397,7 +408,7 @@ enum wring_status wring_comm_create(const struct wring_bootstrap *bootstrap,
 	if (allocate_rounds(&c))
 		status = run_rounds(&c, config, comm, error);
 	else
-		status = error_set(error, WRING_ERR_NOMEM, "malloc for %d ranks failed",
+		status = error_set(error, WRING_ERR_NOMEM, "no memory for %d ranks",
 				   bootstrap->size);
 	if (status) {
 		discard_comm(c.comm);
@@ -425,31 +436,6 @@ void wring_comm_destroy(struct wring_comm *comm)
 	comm_free_if_empty(comm);
 }
 
-static void describe_own(const struct wring_comm *comm, struct wring_peer_info *info)
-{
-	struct verbs_address address;
-
-	info->numa_node = comm->transport->numa_node;
-	if (!comm->transport->verbs)
-		return;
-	verbs_get_address(comm->transport->verbs, &address);
-	info->port = address.port;
-	info->gid_index = address.gid_index;
-	info->lid = (int)address.lid;
-	info->mtu = 128 << address.mtu;
-	(void)snprintf(info->device, sizeof(info->device), "%s", address.device);
-	(void)inet_ntop(AF_INET6, address.gid, info->gid, sizeof(info->gid));
-}
-
-static void describe_peer(const struct wring_comm *comm, int peer, struct wring_peer_info *info)
-{
-	const struct link *link = &comm->transport->links[peer];
-
-	info->transport = link->kind;
-	if (link->kind == WRING_TRANSPORT_VERBS)
-		verbs_link_info(link, info);
-}
-
 enum wring_status wring_comm_peer(const struct wring_comm *comm, int peer,
 				  struct wring_peer_info *info, size_t size)
 {
@@ -459,11 +445,7 @@ enum wring_status wring_comm_peer(const struct wring_comm *comm, int peer,
 		return WRING_ERR_INVALID;
 	if (!comm->transport)
 		return WRING_ERR_STATE;
-	(void)snprintf(all.host, sizeof(all.host), "%s", comm->transport->peer_host[peer]);
-	if (peer == comm->rank)
-		describe_own(comm, &all);
-	else
-		describe_peer(comm, peer, &all);
+	transport_describe(comm->transport, peer, &all);
 	memcpy(info, &all, size < sizeof(all) ? size : sizeof(all));
 	return WRING_OK;
 }

@@ -1,7 +1,10 @@
 /* cpus.c: reads CPU quotas, version 1 and 2, from a process's control group up to the root. */
+/* SPDX-License-Identifier: MIT */
 #include "base/cpus.h"
 
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/cgroup.h"
 
@@ -35,4 +38,11 @@ int cpus_within_cgroups(const char *root, int cpus)
 {
 	cgroup_visit(root, "cpu", look_into, &cpus);
 	return cpus < 1 ? 1 : cpus;
+}
+
+int cpus_numa_node(void)
+{
+	unsigned cpu, node;
+
+	return syscall(SYS_getcpu, &cpu, &node, NULL) ? -1 : (int)node;
 }

@@ -1,4 +1,5 @@
-/* cpus.h: how many CPUs the control groups of this process leave it. */
+/* cpus.h: how many CPUs the control groups of this process leave it, and where it runs. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_CPUS_H
 #define BASE_CPUS_H
 
@@ -14,5 +15,8 @@ int cpus_within_cgroups(const char *root, int cpus);
  * whole CPUs only, at least 1. Any other text limits nothing.
  */
 int cpus_from_quota(const char *cpu_max_text, int cpus);
+
+/* The NUMA node on which the calling thread runs just now; -1: not known. */
+int cpus_numa_node(void);
 
 #endif

@@ -164,7 +164,7 @@ static void send_dones(struct wring_request *request, struct direct_state *state
 
 		if (!link)
 			return;
-		link_post(link, MESSAGE_DONE, &request->signature, 0);
+		link_notify(link, MESSAGE_DONE, &request->signature);
 		lane_sent_last(request, peer);
 		state->done_sent++;
 	}

@@ -41,7 +41,7 @@ static bool finish_round(struct wring_request *request, struct dissemination_sta
 
 		if (!link)
 			return false;
-		link_post(link, MESSAGE_DATA, &request->signature, 0);
+		link_notify(link, MESSAGE_DATA, &request->signature);
 		lane_sent_last(request, on);
 		state->sent = true;
 	}

@@ -71,7 +71,7 @@ void *coll_owner(const struct wring_request *request);
 /* Any that are not done, while all is well? Then coll_progress has something to do. */
 bool coll_pending(const struct coll *coll);
 
-/* See transport_moved. */
+/* See transport_progress. */
 uint64_t coll_moved(const struct coll *coll);
 
 /* WRING_OK if the request has completed well; else why the transport has failed. */

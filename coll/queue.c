@@ -242,31 +242,38 @@ static struct wring_request *oldest_pending(struct coll *coll, struct wring_requ
 	return oldest;
 }
 
-static void watch_signatures(struct wring_request *oldest, struct idle *idle)
+/* About every ms of waiting (waited_ns, else 0): look for ranks that have made another call. */
+static void watch_signatures(struct wring_request *oldest, uint64_t waited_ns)
 {
-	if (idle->listened_ns == idle->scanned_ns)
+	if (!waited_ns)
 		return;
-	idle->scanned_ns = idle->listened_ns;
 	signature_watch(oldest->coll);
-	if (idle->listened_ns - idle->since_ns >= TELL_NS)
+	if (waited_ns >= TELL_NS)
 		signature_tell(oldest);
+}
+
+static struct awaited awaited_by(const struct wring_request *request)
+{
+	return (struct awaited){
+		.operation = request->signature.operation,
+		.peer = request->waiting_for,
+	};
 }
 
 void coll_idle(struct coll *coll, struct wring_request *request, struct idle *idle)
 {
 	struct wring_request *oldest = oldest_pending(coll, request);
+	struct awaited awaited = awaited_by(oldest);
 
-	watch_signatures(oldest, idle);
-	transport_idle(coll->transport, idle, oldest->signature.operation, oldest->waiting_for);
+	watch_signatures(oldest, transport_idle(coll->transport, idle, &awaited));
 }
 
 void coll_look(struct coll *coll, struct wring_request *request)
 {
 	struct wring_request *oldest = oldest_pending(coll, request);
+	struct awaited awaited = awaited_by(oldest);
 
-	watch_signatures(oldest, &coll->look);
-	transport_look(coll->transport, &coll->look, oldest->signature.operation,
-		       oldest->waiting_for);
+	watch_signatures(oldest, transport_look(coll->transport, &coll->look, &awaited));
 }
 
 void coll_release(struct wring_request *request)
@@ -292,7 +299,7 @@ bool coll_pending(const struct coll *coll)
 
 uint64_t coll_moved(const struct coll *coll)
 {
-	return transport_moved(coll->transport);
+	return transport_progress(coll->transport);
 }
 
 uint64_t coll_operations(const struct coll *coll)

@@ -1,22 +1,31 @@
 /* alloc.c: wring_alloc and wring_register, seen from the transport. */
+/* SPDX-License-Identifier: MIT */
 #include "transport/shm/arena.h"
 #include "transport/transport_state.h"
+
+/* Undo it for the first n back ends, the last one first. */
+static void deregister(struct transport *t, int n, struct region *region)
+{
+	while (n--)
+		t->back_ends[n]->ops->deregister_region(t->back_ends[n], region);
+}
 
 static enum wring_status add_region(struct transport *t, struct region *region,
 				    struct wring_error *error)
 {
 	enum wring_status status = WRING_OK;
+	int n = 0;
 
-	if (t->verbs)
-		status = verbs_register(t->verbs, region, error);
+	while (!status && n < t->n_back_ends) {
+		status = t->back_ends[n]->ops->register_region(t->back_ends[n], region, error);
+		n += !status;
+	}
+	if (!status && !region_add(&t->regions, region))
+		status = error_set(error, WRING_ERR_NOMEM, "no memory for a table of %zu regions",
+				   t->regions.n + 1);
 	if (status)
-		return status;
-	if (region_add(&t->regions, region))
-		return WRING_OK;
-	if (t->verbs)
-		verbs_deregister(t->verbs, region);
-	return error_set(error, WRING_ERR_NOMEM, "malloc for the table of %zu regions failed",
-			 t->regions.n);
+		deregister(t, n, region);
+	return status;
 }
 
 enum wring_status transport_alloc(struct transport *transport, size_t len, void **buf,
@@ -47,8 +56,7 @@ static bool remove_region(struct transport *t, const void *buf, bool owned, stru
 	if (!found || found->base != buf || found->owned != owned)
 		return false;
 	(void)region_remove(&t->regions, buf, region);
-	if (t->verbs)
-		verbs_deregister(t->verbs, region);
+	deregister(t, t->n_back_ends, region);
 	return true;
 }
 
@@ -91,9 +99,7 @@ bool transport_deregister(struct transport *transport, void *buf)
 void transport_each_owned(const struct transport *transport,
 			  void (*visit)(void *ctx, void *base, size_t len), void *ctx)
 {
-	size_t i;
-
-	for (i = 0; i < transport->regions.n; i++)
+	for (size_t i = 0; i < transport->regions.n; i++)
 		if (transport->regions.items[i].owned)
 			visit(ctx, transport->regions.items[i].base,
 			      transport->regions.items[i].len);

@@ -1,22 +1,22 @@
 /* link.c: counts slots and credits of a link; the same for every back end. */
+/* SPDX-License-Identifier: MIT */
 #include "transport/link.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cache_line.h"
 #include "transport/transport_state.h"
 
-#define LINE_LEN    64
-#define CREDIT_LINE 64
-
-_Static_assert(sizeof(struct line) == LINE_LEN, "a line is one cache line");
-_Static_assert(sizeof(struct reserve_record) % 64 == 0, "reserve slots are whole cache lines");
-_Static_assert(sizeof(struct buffers) <= MESSAGE_INLINE, "ready fits in a line");
-_Static_assert((1 + WAITING_WORDS) * sizeof(uint64_t) <= CREDIT_LINE, "both are in one line");
+_Static_assert(sizeof(struct slot_header) == CACHE_LINE, "a header is one cache line");
+_Static_assert(sizeof(struct reserve_record) % CACHE_LINE == 0,
+	       "reserve slots are whole cache lines");
+_Static_assert(sizeof(struct buffers) <= MESSAGE_INLINE, "a ready fits in a header");
+_Static_assert((1 + WAITING_WORDS) * sizeof(uint64_t) <= CACHE_LINE, "both are in one cache line");
 
 static size_t slot_stride(const struct area *area)
 {
-	return LINE_LEN + area->slot_bytes;
+	return CACHE_LINE + area->slot_bytes;
 }
 
 size_t area_credit_at(void)
@@ -31,7 +31,7 @@ size_t area_waiting_at(void)
 
 size_t area_slot_at(const struct area *area, uint32_t slot)
 {
-	return CREDIT_LINE + slot * slot_stride(area);
+	return CACHE_LINE + slot * slot_stride(area);
 }
 
 size_t area_reserve_at(const struct area *area, enum reserve which)
@@ -47,7 +47,7 @@ size_t area_len(const struct area *area)
 void link_believe_credit(struct link *link, uint64_t consumed)
 {
 	link->credits_seen = consumed;
-	link->transport->moved++;
+	transport_progressed(link->transport);
 	trace_event(link->transport->trace, "credit", "received", link->peer, "consumed", consumed);
 }
 
@@ -81,7 +81,7 @@ unsigned link_credits(struct link *link)
 		read_credit_word(link);
 		used = link->sent - link->credits_seen;
 	}
-	if (link->transport->error.status)
+	if (transport_status(link->transport))
 		return 0;
 	if (link->reusable != SENT_AT_ONCE) {
 		building = link->sent - link->reusable;
@@ -91,50 +91,50 @@ unsigned link_credits(struct link *link)
 	return (unsigned)(link->tx.slots - used);
 }
 
-void *link_payload(struct link *link, size_t len)
-{
-	struct line *line = link_tx_line(link, link->sent);
-
-	return len <= MESSAGE_INLINE ? line->payload : (unsigned char *)line + LINE_LEN;
-}
-
 /* Write the header; the sequence is left to the back end, which publishes. */
-static struct line *write_line(struct link *link, enum message_kind kind,
-			       const struct signature *signature, size_t len)
+static struct slot_header *write_header(struct link *link, enum message_kind kind,
+					const struct signature *signature, size_t len)
 {
-	struct line *line = link_tx_line(link, link->sent);
+	struct slot_header *header = link_tx_header(link, link->sent);
 
-	line->len = (uint32_t)len;
-	line->operation = signature->operation;
-	line->count = signature->count;
-	line->root = signature->root;
-	line->collective = signature->collective;
-	line->datatype = signature->datatype;
-	line->op = signature->op;
-	line->kind = (uint8_t)kind;
-	return line;
+	header->len = (uint32_t)len;
+	header->operation = signature->operation;
+	header->count = signature->count;
+	header->root = signature->root;
+	header->collective = signature->collective;
+	header->datatype = signature->datatype;
+	header->op = signature->op;
+	header->kind = (uint8_t)kind;
+	return header;
 }
 
 static void count_sent(struct link *link, size_t len)
 {
 	link->sent++;
-	link->transport->moved++;
+	transport_progressed(link->transport);
 	trace_event(link->transport->trace, "message", "sent", link->peer, "len", len);
 }
 
-void link_post(struct link *link, enum message_kind kind, const struct signature *signature,
-	       size_t len)
+/* Where the next message's payload of len bytes is built. */
+static void *payload_at(struct slot_header *header, size_t len)
 {
-	link->ops->post(link, write_line(link, kind, signature, len), len);
-	count_sent(link, len);
+	return len <= MESSAGE_INLINE ? header->payload : (unsigned char *)(header + 1);
 }
 
 void link_copy(struct link *link, enum message_kind kind, const struct signature *signature,
 	       const void *src, size_t len)
 {
+	struct slot_header *header = write_header(link, kind, signature, len);
+
 	if (len)
-		memcpy(link_payload(link, len), src, len);
-	link_post(link, kind, signature, len);
+		memcpy(payload_at(header, len), src, len);
+	link->ops->post(link, header, len);
+	count_sent(link, len);
+}
+
+void link_notify(struct link *link, enum message_kind kind, const struct signature *signature)
+{
+	link_copy(link, kind, signature, NULL, 0);
 }
 
 void link_send(struct link *link, enum message_kind kind, const struct signature *signature,
@@ -144,15 +144,15 @@ void link_send(struct link *link, enum message_kind kind, const struct signature
 		link_copy(link, kind, signature, src, len);
 		return;
 	}
-	link->ops->post_from(link, write_line(link, kind, signature, len), src, len);
+	link->ops->post_from(link, write_header(link, kind, signature, len), src, len);
 	count_sent(link, len);
 }
 
 void link_write(struct link *link, const struct signature *signature, const struct remote *remote,
 		uint64_t offset, const void *src, size_t len)
 {
-	link->ops->write(link, write_line(link, MESSAGE_DIRECT, signature, 0), remote, offset, src,
-			 len);
+	link->ops->write(link, write_header(link, MESSAGE_DIRECT, signature, 0), remote, offset,
+			 src, len);
 	count_sent(link, len);
 }
 
@@ -163,10 +163,10 @@ bool link_drained(struct link *link)
 
 bool link_peek(struct link *link, struct message *message)
 {
-	return !link->transport->error.status && link->ops->peek(link, message);
+	return !transport_status(link->transport) && link->ops->peek(link, message);
 }
 
-static bool refuse_line(struct link *link, const char *what, unsigned value)
+static bool refuse_header(struct link *link, const char *what, unsigned value)
 {
 	transport_fail_at(link->transport, WRING_ERR_TRANSPORT, link->peer, 0,
 			  "message %llu of rank %d has %s %u; its memory or this rank's was "
@@ -175,38 +175,38 @@ static bool refuse_line(struct link *link, const char *what, unsigned value)
 	return false;
 }
 
-bool link_read_line(struct link *link, const struct line *line, struct message *message)
+bool link_read_header(struct link *link, const struct slot_header *header, struct message *message)
 {
-	if (line->len > link->rx.slot_bytes)
-		return refuse_line(link, "a length of", line->len);
-	if (line->kind < MESSAGE_DATA || line->kind > MESSAGE_DONE)
-		return refuse_line(link, "the unknown kind", line->kind);
-	if (line->kind == MESSAGE_READY && line->len != sizeof(struct buffers))
-		return refuse_line(link, "a ready of length", line->len);
-	message->kind = (enum message_kind)line->kind;
-	message->len = line->len;
-	message->payload = line->len <= MESSAGE_INLINE ? line->payload
-						       : (const unsigned char *)line + LINE_LEN;
-	message->signature = (const struct signature *)(const void *)&line->operation;
+	if (header->len > link->rx.slot_bytes)
+		return refuse_header(link, "a length of", header->len);
+	if (header->kind < MESSAGE_DATA || header->kind > MESSAGE_DONE)
+		return refuse_header(link, "the unknown kind", header->kind);
+	if (header->kind == MESSAGE_READY && header->len != sizeof(struct buffers))
+		return refuse_header(link, "a ready of length", header->len);
+	message->kind = (enum message_kind)header->kind;
+	message->len = header->len;
+	message->payload = header->len <= MESSAGE_INLINE ? header->payload
+							 : (const unsigned char *)(header + 1);
+	message->signature = (const struct signature *)(const void *)&header->operation;
 	return true;
 }
 
-_Static_assert(offsetof(struct line, count) - offsetof(struct line, operation) ==
+_Static_assert(offsetof(struct slot_header, count) - offsetof(struct slot_header, operation) ==
 		       offsetof(struct signature, count),
-	       "a line holds a signature");
-_Static_assert(offsetof(struct line, root) - offsetof(struct line, operation) ==
+	       "a header holds a signature");
+_Static_assert(offsetof(struct slot_header, root) - offsetof(struct slot_header, operation) ==
 		       offsetof(struct signature, root),
-	       "a line holds a signature");
-_Static_assert(offsetof(struct line, op) - offsetof(struct line, operation) ==
+	       "a header holds a signature");
+_Static_assert(offsetof(struct slot_header, op) - offsetof(struct slot_header, operation) ==
 		       offsetof(struct signature, op),
-	       "a line holds a signature");
+	       "a header holds a signature");
 
 void link_flush_credit(struct link *link)
 {
-	if (link->credited == link->consumed || link->transport->error.status)
+	if (link->credited == link->consumed || transport_status(link->transport))
 		return;
 	link->credited = link->consumed;
-	link->ops->credit(link);
+	link->ops->return_credit(link);
 	trace_event(link->transport->trace, "credit", "returned", link->peer, "consumed",
 		    link->consumed);
 }
@@ -214,14 +214,14 @@ void link_flush_credit(struct link *link)
 void link_consume(struct link *link)
 {
 	link->consumed++;
-	link->transport->moved++;
+	transport_progressed(link->transport);
 	trace_event(link->transport->trace, "message", "consumed", link->peer, "number",
 		    link->consumed);
 	if (link->consumed - link->credited >= link->rx.slots / 2)
 		link_flush_credit(link);
 }
 
-/* Of words that were not written together it is another one. Never 0, as all words are at first. */
+/* Checksum: a torn write does not match. Never 0, which is what the words are at first. */
 static uint64_t check_of(const uint64_t words[WAITING_WORDS])
 {
 	return (words[0] * 0x9e3779b97f4a7c15u + words[1] * 0xc2b2ae3d27d4eb4fu +
@@ -239,7 +239,7 @@ bool link_tell_waiting(struct link *link, const struct signature *signature)
 	};
 
 	words[3] = check_of(words);
-	return !link->transport->error.status && link->ops->waiting(link, words);
+	return !transport_status(link->transport) && link->ops->tell_waiting(link, words);
 }
 
 void link_read_waiting(const struct link *link, struct signature *signature)

@@ -1,8 +1,11 @@
 /* link.h: slots, credits and sequence of one link; what link.c and the two back ends share. */
-#ifndef LINK_H
-#define LINK_H
+/* SPDX-License-Identifier: MIT */
+#ifndef TRANSPORT_LINK_H
+#define TRANSPORT_LINK_H
 
 #include "transport/transport.h"
+
+struct transport_offer;
 
 /*
  * Who owns what
@@ -10,7 +13,7 @@
  * The receiver's arena holds, per peer, an *area*: a credit word (written by the peer: how many of
  * our messages it has consumed) with the signature of the operation in which the peer waits for us
  * behind it, slots for the peer's messages, and two reserve slots (abort, leave). All but the
- * slots are outside the credits. A slot is one struct line and, behind it, slot_bytes of
+ * slots are outside the credits. A slot is one struct slot_header and, behind it, slot_bytes of
  * payload. link.c counts; a back end (shm, verbs) moves bytes:
  *
  *   sent      messages that were handed to the back end            (link.c)
@@ -24,7 +27,7 @@
  */
 
 /* The first 64 bytes of a slot. sequence is written last over shm. */
-struct line {
+struct slot_header {
 	uint32_t sequence; /* low 32 bits of message number + 1: never equal to what was there */
 	uint32_t len;	   /* bytes of payload */
 	uint64_t operation;
@@ -63,43 +66,79 @@ size_t area_waiting_at(void); /* WAITING_WORDS, in the line of the credit word *
 size_t area_slot_at(const struct area *area, uint32_t slot);
 size_t area_reserve_at(const struct area *area, enum reserve which);
 
+/*
+ * What a back end does for one link. No slot is NULL. The data path returns no errors: it reports
+ * them by transport_fail, and after a failure of the transport it may be called and does nothing,
+ * but for send_record, find_record and close. No slot blocks, but for connect and free. src is
+ * borrowed as transport.h says of the calls with the same names.
+ */
 struct link_ops {
-	/* Message number link->sent: its line, and len > MESSAGE_INLINE bytes of payload if any,
-	 * have been built at link_slot(link, link->sent). Publish them. */
-	void (*post)(struct link *link, struct line *line, size_t len);
+	/* --- set-up: back_end.h's lay_out, or shm_link_open, has opened the link -------------- */
 
-	/* The same, but the payload (len > MESSAGE_INLINE) is taken from src: copied, or, if src lies
-	 * in a registered region, read by the HCA until drained. */
-	void (*post_from)(struct link *link, struct line *line, const void *src, size_t len);
+	/* Say to the peer, in its part of the offer, where to send. */
+	void (*make_offer)(const struct link *link, struct transport_offer *offer);
+
+	/* Take the peer's offer. Nobody writes before all ranks have done so. May block. A failure
+	 * leaves what free accepts. */
+	enum wring_status (*connect)(struct link *link, const struct transport_offer *offer,
+				     struct wring_error *error);
+
+	/* Fill in the transport and what is known of this path, for wring_comm_peer. */
+	void (*describe_path)(const struct link *link, struct wring_peer_info *info);
+
+	/* --- data path ------------------------------------------------------------------------- */
+
+	/* Publish message number link->sent: its header and, if len > MESSAGE_INLINE, len bytes of
+	 * payload behind it stand at link_tx_header(link, link->sent). */
+	void (*post)(struct link *link, struct slot_header *header, size_t len);
+
+	/* The same, but the payload (len > MESSAGE_INLINE) is at src: copied, or, if src lies in a
+	 * registered region, read by the HCA until drained. */
+	void (*post_from)(struct link *link, struct slot_header *header, const void *src,
+			  size_t len);
 
 	/* Write len bytes from src to remote + offset; announce them as message link->sent of kind
-	 * MESSAGE_DIRECT (line: over shm the header). */
-	void (*write)(struct link *link, struct line *line, const struct remote *remote,
+	 * MESSAGE_DIRECT (header: over shm what announces it). */
+	void (*write)(struct link *link, struct slot_header *header, const struct remote *remote,
 		      uint64_t offset, const void *src, size_t len);
 
-	/* Has message number link->consumed arrived? Then fill *message. */
+	/* Has message number link->consumed arrived? Then fill *message; its payload stays the back
+	 * end's until link_consume. */
 	bool (*peek)(struct link *link, struct message *message);
 
 	/* Write link->consumed into the peer's credit word. */
-	void (*credit)(struct link *link);
+	void (*return_credit)(struct link *link);
 
 	/* Put these into the peer's area_waiting_at; false: not now. The peer need not wake. */
-	bool (*waiting)(struct link *link, const uint64_t words[WAITING_WORDS]);
+	bool (*tell_waiting)(struct link *link, const uint64_t words[WAITING_WORDS]);
 
-	/* Put a record into the peer's reserve slot; best effort, once each. */
-	void (*reserve)(struct link *link, enum reserve which, const struct reserve_record *record);
+	/* Put a record into the peer's reserve slot; best effort, once each. Copies it. */
+	void (*send_record)(struct link *link, enum reserve which,
+			    const struct reserve_record *record);
 
 	/* Has the peer put a record into ours? NULL: not (yet). */
-	const struct reserve_record *(*reserved)(struct link *link, enum reserve which);
+	const struct reserve_record *(*find_record)(struct link *link, enum reserve which);
 
-	/* See transport.h. */
+	/* See link_drained. */
 	bool (*drained)(struct link *link);
-	bool (*flushed)(struct link *link); /* nothing at all outstanding locally */
+
+	/* Nothing at all is outstanding locally. */
+	bool (*flushed)(struct link *link);
+
+	/* See link_describe and link_reach. */
 	void (*describe)(struct link *link, const void *buf, size_t len, struct remote *remote);
 	void *(*reach)(struct link *link, const struct remote *remote, size_t len);
 
-	/* Nothing more may arrive or leave: verbs: QP -> ERROR. shm: nothing. */
+	/* --- the end --------------------------------------------------------------------------- */
+
+	/* Has the peer's process ended? False where that cannot be seen. */
+	bool (*has_ended)(const struct link *link);
+
+	/* Nothing more may arrive or leave: verbs: QP -> ERROR. shm: nothing. Once. */
 	void (*close)(struct link *link);
+
+	/* Free what the link holds; ops and back_end are NULL afterwards. Accepts a half-made link. */
+	void (*free)(struct link *link);
 };
 
 struct link {
@@ -126,30 +165,32 @@ struct link {
 
 	bool peer_sleeps; /* the peer's wait policy may sleep: credits must raise a completion */
 	bool left;	  /* a leave record has been seen */
-	bool ended;	  /* it has left or its process has ended, when moved was moved_at_end */
-	uint64_t moved_at_end;
+	bool ended;	  /* it has left or its process has ended, seen when progress stood there */
+	uint64_t progress_at_end;
 	bool closed; /* ops->close was called */
-	bool reserve_sent[RESERVES];
+	bool record_sent[RESERVES];
 
 	void *back_end; /* struct shm_link or struct verbs_link */
 };
 
 /* Where message number s is built (outgoing) or stands (incoming). */
-static inline struct line *link_tx_line(const struct link *link, uint64_t s)
+static inline struct slot_header *link_tx_header(const struct link *link, uint64_t s)
 {
-	return (struct line *)(link->tx_area +
-			       area_slot_at(&link->tx, (uint32_t)(s & (link->tx.slots - 1))));
+	return (struct slot_header *)(link->tx_area +
+				      area_slot_at(&link->tx,
+						   (uint32_t)(s & (link->tx.slots - 1))));
 }
 
-static inline struct line *link_rx_line(const struct link *link, uint64_t s)
+static inline struct slot_header *link_rx_header(const struct link *link, uint64_t s)
 {
-	return (struct line *)(link->rx_area +
-			       area_slot_at(&link->rx, (uint32_t)(s & (link->rx.slots - 1))));
+	return (struct slot_header *)(link->rx_area +
+				      area_slot_at(&link->rx,
+						   (uint32_t)(s & (link->rx.slots - 1))));
 }
 
 /* The checks that every back end makes before it shows a message that has a header; on a bad one
  * the transport fails with TRANSPORT and false is returned. */
-bool link_read_line(struct link *link, const struct line *line, struct message *message);
+bool link_read_header(struct link *link, const struct slot_header *header, struct message *message);
 
 /* The peer has consumed that many of our messages: more than credits_seen, not more than sent. */
 void link_believe_credit(struct link *link, uint64_t consumed);

@@ -1,4 +1,5 @@
 /* region.c: a sorted array of regions. */
+/* SPDX-License-Identifier: MIT */
 #include "transport/region.h"
 
 #include <stdlib.h>

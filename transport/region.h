@@ -1,6 +1,7 @@
 /* region.h: the memory that peers may be told about: from wring_alloc or wring_register. */
-#ifndef REGION_H
-#define REGION_H
+/* SPDX-License-Identifier: MIT */
+#ifndef TRANSPORT_REGION_H
+#define TRANSPORT_REGION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@ struct region {
 	size_t len;
 	bool owned;	      /* wring_alloc: part of our memfd at file_offset */
 	uint64_t file_offset; /* owned only */
-	void *mr;	      /* struct ibv_mr *, NULL without verbs */
+	void *mr;	      /* verbs: struct ibv_mr *; else NULL */
 	uint32_t lkey, rkey;
 };
 

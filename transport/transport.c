@@ -1,114 +1,14 @@
 /* transport.c: puts up the links of one communicator and takes them down. */
-#include <errno.h>
+/* SPDX-License-Identifier: MIT */
+#include "transport/transport.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "transport/shm/arena.h"
+#include "base/cache_line.h"
+#include "base/cpus.h"
 #include "transport/transport_state.h"
-
-/*
- * What a slot holds besides its line. Ring neighbours stream through segment_bytes. All others:
- *
- *   one host                  PAGE: 32 KiB per peer
- *   a network, many ranks     SMALL: 32 KiB per peer, with send slots
- *   a network, few ranks      WIDE: chunks of middle sizes go straight to their owners
- *
- * And up to which size a vector goes to every rank at once: over shared memory SMALL; over a network
- * a message costs more than its first kilobytes. Between two ranks that is never more bytes than
- * the ring sends; among three or four, more than ALMOST_ALL would be.
- */
-#define SMALL	   1984
-#define PAGE	   4032
-#define WIDE	   16384
-#define FEW_RANKS  8
-#define ALMOST_ALL 8192
-#define MOST_EAGER 65536
-
-/* Transport's own lookups, in the order of transport.h. */
-int transport_rank(const struct transport *transport)
-{
-	return transport->rank;
-}
-
-int transport_size(const struct transport *transport)
-{
-	return transport->size;
-}
-
-struct link *transport_link(struct transport *transport, int peer)
-{
-	return &transport->links[peer];
-}
-
-int transport_rank_at(const struct transport *transport, int position)
-{
-	return transport->rank_at[position];
-}
-
-int transport_position(const struct transport *transport)
-{
-	return transport->position;
-}
-
-bool transport_all_shm(const struct transport *transport)
-{
-	return transport->all_shm;
-}
-
-unsigned transport_slots(const struct transport *transport)
-{
-	return (unsigned)transport->config.slots;
-}
-
-size_t transport_segment_bytes(const struct transport *transport)
-{
-	return (size_t)transport->config.segment_bytes;
-}
-
-size_t transport_slot_bytes(const struct transport *transport)
-{
-	if (!transport->network)
-		return PAGE;
-	return transport->size <= FEW_RANKS ? WIDE : SMALL;
-}
-
-size_t transport_eager_bytes(const struct transport *transport)
-{
-	size_t segment = transport_segment_bytes(transport);
-
-	if (transport->config.eager_bytes >= 0)
-		return (size_t)transport->config.eager_bytes;
-	if (transport->all_shm || !transport->network || transport->size > 4)
-		return SMALL;
-	if (transport->size > 2)
-		return ALMOST_ALL;
-	return segment < WIDE ? WIDE : segment < MOST_EAGER ? segment : MOST_EAGER;
-}
-
-/* Over a network a hop costs more than to send again what fits in a slot. */
-size_t transport_tree_bytes(const struct transport *transport)
-{
-	if (transport->config.eager_bytes >= 0 || !transport->network || transport->size == 2)
-		return transport_eager_bytes(transport);
-	return transport_slot_bytes(transport);
-}
-
-struct trace *transport_trace(const struct transport *transport)
-{
-	return transport->trace;
-}
-
-uint64_t transport_moved(const struct transport *transport)
-{
-	return transport->moved;
-}
-
-void transport_worked(struct transport *transport)
-{
-	transport->moved++;
-}
 
 static enum wring_status allocate_tables(struct transport *t, struct wring_error *error)
 {
@@ -118,8 +18,25 @@ static enum wring_status allocate_tables(struct transport *t, struct wring_error
 	t->links = calloc(n, sizeof(*t->links));
 	t->peer_host = calloc(n, sizeof(*t->peer_host));
 	if (!t->rank_at || !t->links || !t->peer_host)
-		return error_set(error, WRING_ERR_NOMEM, "malloc for %d links failed", t->size);
+		return error_set(error, WRING_ERR_NOMEM, "no memory for %d links", t->size);
 	return WRING_OK;
+}
+
+static void add_back_end(struct transport *t, struct back_end *back_end)
+{
+	t->back_ends[t->n_back_ends++] = back_end;
+	if (back_end->ops->polls)
+		t->polled[t->n_polled++] = back_end;
+}
+
+static enum wring_status open_shm(struct transport *t, struct wring_error *error)
+{
+	struct back_end *shm;
+	enum wring_status status = shm_open_back_end(&shm, t->arena, error);
+
+	if (!status)
+		add_back_end(t, shm);
+	return status;
 }
 
 enum wring_status transport_open(struct transport **transport, const struct wring_config *config,
@@ -129,18 +46,18 @@ enum wring_status transport_open(struct transport **transport, const struct wrin
 	enum wring_status status;
 
 	if (!t)
-		return error_set(error, WRING_ERR_NOMEM, "malloc(%zu) failed", sizeof(*t));
+		return error_set(error, WRING_ERR_NOMEM, "no memory for %zu bytes", sizeof(*t));
 	t->rank = rank;
 	t->size = size;
 	t->config = *config;
-	t->numa_node = -1;
+	t->numa_node = cpus_numa_node();
 	status = allocate_tables(t, error);
 	if (!status)
 		status = trace_open(&t->trace, config->trace, rank, size, error);
 	if (!status)
 		status = arena_open(&t->arena, error);
 	if (!status)
-		status = shm_make_doorbell(&t->shm, error);
+		status = open_shm(t, error);
 	if (status) {
 		transport_close(t);
 		return status;
@@ -156,11 +73,6 @@ static bool is_neighbour(const struct transport *t, int position)
 	return distance == 1 || distance == t->size - 1;
 }
 
-static uint32_t round_to_line(size_t bytes)
-{
-	return (uint32_t)((bytes + 63) / 64 * 64);
-}
-
 /* Ring neighbours stream through large slots; all others exchange small messages. */
 static uint32_t slot_bytes_at(const struct transport *t, int position)
 {
@@ -170,7 +82,7 @@ static uint32_t slot_bytes_at(const struct transport *t, int position)
 		bytes = (size_t)t->config.eager_bytes;
 	if (is_neighbour(t, position) && transport_segment_bytes(t) > bytes)
 		bytes = transport_segment_bytes(t);
-	return round_to_line(bytes);
+	return (uint32_t)cache_line_round_up(bytes);
 }
 
 static void place_link(struct transport *t, int position)
@@ -187,94 +99,111 @@ static void place_link(struct transport *t, int position)
 
 void transport_set_ring(struct transport *transport, const int *rank_at, bool network)
 {
-	int position;
-
 	transport->network = network;
 	memcpy(transport->rank_at, rank_at, (size_t)transport->size * sizeof(*rank_at));
-	for (position = 0; position < transport->size; position++)
+	for (int position = 0; position < transport->size; position++)
 		if (rank_at[position] == transport->rank)
 			transport->position = position;
-	for (position = 0; position < transport->size; position++)
+	for (int position = 0; position < transport->size; position++)
 		if (position != transport->position)
 			place_link(transport, position);
 }
 
-enum wring_status transport_try_shm(struct transport *transport, int peer,
-				    const struct shm_address *address, struct wring_error *error)
+void transport_get_address(const struct transport *transport, struct transport_address *address)
 {
-	return shm_link_open(&transport->links[peer], address, error);
+	struct shm_address shm;
+
+	_Static_assert(sizeof(shm) <= sizeof(address->bytes), "an introduction has room for it");
+	*address = (struct transport_address){{0}};
+	shm_get_address(transport->back_ends[0], &shm);
+	memcpy(address->bytes, &shm, sizeof(shm));
+}
+
+void transport_set_host(struct transport *transport, int peer, const char *host)
+{
+	(void)snprintf(transport->peer_host[peer], sizeof(transport->peer_host[peer]), "%.63s",
+		       host);
+}
+
+enum wring_status transport_try_shm(struct transport *transport, int peer,
+				    const struct transport_address *address,
+				    struct wring_error *error)
+{
+	struct link *link = &transport->links[peer];
+	struct shm_address shm;
+	enum wring_status status;
+
+	memcpy(&shm, address->bytes, sizeof(shm));
+	status = shm_link_open(link, &shm, error);
+	if (!status)
+		link->ops = &shm_link_ops;
+	return status;
 }
 
 void transport_forget_shm(struct transport *transport, int peer)
 {
 	struct link *link = &transport->links[peer];
 
-	shm_link_close(link);
-	link->kind = WRING_TRANSPORT_AUTO;
+	link->ops->free(link);
 }
 
-static bool needs_verbs(const struct transport *t, int peer)
+static bool is_open(const struct link *link)
 {
-	return peer != t->rank && t->links[peer].kind != WRING_TRANSPORT_SHM;
+	return link->ops != NULL;
 }
 
 enum wring_status transport_use_verbs(struct transport *transport, const char *device, int port,
 				      struct wring_error *error)
 {
-	int peer, n = 0;
+	struct back_end *verbs;
+	enum wring_status status;
+	int n = 0;
 
-	for (peer = 0; peer < transport->size; peer++)
-		n += needs_verbs(transport, peer);
-	return verbs_open(&transport->verbs, transport, device, port, n, transport->config.slots,
-			  error);
+	for (int peer = transport_next_peer(transport, -1); peer < transport->size;
+	     peer = transport_next_peer(transport, peer))
+		n += !is_open(&transport->links[peer]);
+	status = verbs_open(&verbs, transport, device, port, n, transport->config.slots, error);
+	if (!status)
+		add_back_end(transport, verbs);
+	return status;
 }
 
 static size_t place_areas(struct transport *t)
 {
 	size_t at = ARENA_PAGE;
-	int peer;
 
-	for (peer = 0; peer < t->size; peer++) {
-		if (peer == t->rank)
-			continue;
+	for (int peer = transport_next_peer(t, -1); peer < t->size;
+	     peer = transport_next_peer(t, peer)) {
 		t->links[peer].rx.offset = at;
 		at += area_len(&t->links[peer].rx);
 	}
 	return arena_round_to_page(at);
 }
 
-static enum wring_status open_verbs_links(struct transport *t, struct wring_error *error)
+static void place_link_area(struct transport *t, struct link *link)
 {
-	enum wring_status status =
-		verbs_use_arena(t->verbs, t->arena->base, t->arena->head_len, error);
-	int peer;
-
-	for (peer = 0; !status && peer < t->size; peer++)
-		if (needs_verbs(t, peer))
-			status = verbs_link_open(t->verbs, &t->links[peer], error);
-	return status;
+	link->rx_area = t->arena->base + link->rx.offset;
+	shm_area_init(link->rx_area, &link->rx, t->first_message);
+	link->credit_word = (const void *)(link->rx_area + area_credit_at());
 }
 
 enum wring_status transport_lay_out(struct transport *transport, struct wring_error *error)
 {
 	enum wring_status status = arena_grow_head(transport->arena, place_areas(transport), error);
-	int peer;
 
 	if (status)
 		return status;
 	transport->all_shm = true;
-	for (peer = 0; peer < transport->size; peer++) {
+	for (int peer = transport_next_peer(transport, -1); peer < transport->size;
+	     peer = transport_next_peer(transport, peer)) {
 		struct link *link = &transport->links[peer];
 
-		if (peer == transport->rank)
-			continue;
-		if (needs_verbs(transport, peer))
-			transport->all_shm = false;
-		link->rx_area = transport->arena->base + link->rx.offset;
-		shm_area_init(link->rx_area, &link->rx, transport->first_message);
-		link->credit_word = (const void *)(link->rx_area + area_credit_at());
+		transport->all_shm &= is_open(link); /* verbs has not opened any yet */
+		place_link_area(transport, link);
 	}
-	return transport->verbs ? open_verbs_links(transport, error) : WRING_OK;
+	for (int i = 0; !status && i < transport->n_back_ends; i++)
+		status = transport->back_ends[i]->ops->lay_out(transport->back_ends[i], error);
+	return status;
 }
 
 void transport_make_offer(const struct transport *transport, int peer,
@@ -284,92 +213,47 @@ void transport_make_offer(const struct transport *transport, int peer,
 
 	*offer = (struct transport_offer){
 		.valid = 1, .may_sleep = transport->may_sleep, .all_shm = transport->all_shm};
-	if (peer == transport->rank)
-		return;
-	if (link->kind == WRING_TRANSPORT_SHM) {
-		offer->shm.area_offset = link->rx.offset;
-		offer->shm.head_len = transport->arena->head_len;
-		offer->shm.base = (uint64_t)(uintptr_t)transport->arena->base;
-	} else {
-		verbs_link_offer(link, &offer->verbs);
-		verbs_get_address(transport->verbs, &offer->verbs_address);
-	}
+	if (peer != transport->rank)
+		link->ops->make_offer(link, offer);
 }
 
 enum wring_status transport_connect(struct transport *transport, int peer,
-				    const struct shm_address *address,
 				    const struct transport_offer *offer, struct wring_error *error)
 {
 	struct link *link = &transport->links[peer];
 
 	link->peer_sleeps = offer->may_sleep;
 	transport->all_shm &= offer->all_shm != 0;
-	if (link->kind == WRING_TRANSPORT_SHM)
-		return shm_link_connect(link, address, &offer->shm, error);
-	return verbs_link_connect(link, &offer->verbs_address, &offer->verbs, error);
+	return link->ops->connect(link, offer, error);
 }
 
-/* Until every rank of a CPU has had its turn nothing can move: who sleeps before makes all others
- * ring its doorbell. Over a network whose driver wants the same CPUs, a call takes most of a
- * millisecond. */
-#define YIELD_NS	 ((uint64_t)200 * 1000)
-#define YIELD_RANK_NS	 ((uint64_t)50 * 1000)
-#define YIELD_NETWORK_NS ((uint64_t)2000 * 1000)
-
-static uint64_t patience(const struct transport *transport, int ranks_per_cpu)
+void transport_describe(const struct transport *transport, int peer, struct wring_peer_info *info)
 {
-	uint64_t ns = YIELD_NS;
+	const struct link *link = &transport->links[peer];
 
-	if (transport->config.wait != WRING_WAIT_AUTO)
-		return ns;
-	if (transport->network)
-		ns = YIELD_NETWORK_NS;
-	if (ns < YIELD_RANK_NS * (uint64_t)ranks_per_cpu)
-		ns = YIELD_RANK_NS * (uint64_t)ranks_per_cpu;
-	return ns;
-}
-
-/* Who shares a CPU with the rank for which it waits keeps that from going on by every pause; a
- * driver that moves bytes with that CPU comes by itself. */
-#define PAUSES	       2000
-#define PAUSES_DRIVER  20
-#define PAUSES_CROWDED 1
-
-void transport_set_wait(struct transport *transport, int ranks, int drivers, int cpus)
-{
-	int wait = transport->config.wait, busy = ranks + drivers;
-
-	transport->yield_ns = patience(transport, cpus > 0 ? busy / cpus : busy);
-	transport->crowded = busy > cpus;
-	transport->pauses = !transport->crowded ? PAUSES : PAUSES_DRIVER;
-	if (ranks > cpus)
-		transport->pauses = PAUSES_CROWDED;
-	transport->spins = wait == WRING_WAIT_SPIN;
-	transport->may_sleep =
-		wait == WRING_WAIT_EVENT || (wait == WRING_WAIT_AUTO && transport->crowded);
-}
-
-static void close_links(struct transport *t)
-{
-	int peer;
-
-	for (peer = 0; peer < t->size; peer++) {
-		struct link *link = &t->links[peer];
-
-		if (link->kind == WRING_TRANSPORT_SHM)
-			shm_link_close(link);
-		else if (link->kind == WRING_TRANSPORT_VERBS)
-			verbs_link_close(link);
+	(void)snprintf(info->host, sizeof(info->host), "%s", transport->peer_host[peer]);
+	if (peer != transport->rank) {
+		link->ops->describe_path(link, info);
+		return;
 	}
+	info->numa_node = transport->numa_node;
+	for (int i = 0; i < transport->n_back_ends; i++)
+		transport->back_ends[i]->ops->describe(transport->back_ends[i], info);
 }
 
-static void drop_regions(struct transport *t)
-{
-	size_t i;
+/* --- the end ------------------------------------------------------------------------------ */
 
-	for (i = 0; i < t->regions.n; i++)
-		verbs_deregister(t->verbs, &t->regions.items[i]);
-	free(t->regions.items);
+static void free_links(struct transport *t)
+{
+	for (int peer = 0; peer < t->size; peer++)
+		if (is_open(&t->links[peer]))
+			t->links[peer].ops->free(&t->links[peer]);
+}
+
+static void deregister(struct transport *t, struct region *region)
+{
+	for (int i = 0; i < t->n_back_ends; i++)
+		t->back_ends[i]->ops->deregister_region(t->back_ends[i], region);
 }
 
 /* wring_alloc memory stays mapped: whoever holds it knows its length. */
@@ -378,13 +262,12 @@ void transport_close(struct transport *transport)
 	if (!transport)
 		return;
 	if (transport->links)
-		close_links(transport);
-	if (transport->verbs)
-		drop_regions(transport);
-	else
-		free(transport->regions.items);
-	verbs_close(transport->verbs);
-	shm_close(transport->shm);
+		free_links(transport);
+	for (size_t i = 0; i < transport->regions.n; i++)
+		deregister(transport, &transport->regions.items[i]);
+	free(transport->regions.items);
+	for (int i = transport->n_back_ends - 1; i >= 0; i--)
+		transport->back_ends[i]->ops->close(transport->back_ends[i]);
 	arena_close(transport->arena);
 	trace_close(transport->trace);
 	free(transport->links);

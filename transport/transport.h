@@ -1,20 +1,21 @@
 /* transport.h: put these bytes in that peer's memory and tell it; all that coll/ may know of it. */
-#ifndef TRANSPORT_H
-#define TRANSPORT_H
+/* SPDX-License-Identifier: MIT */
+#ifndef TRANSPORT_TRANSPORT_H
+#define TRANSPORT_TRANSPORT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "wring.h"
 #include "base/error.h"
 #include "base/trace.h"
+#include "wring.h"
 
 /*
  * The contract in words
  *
  * A link joins this rank with one peer; each direction is a queue of messages. Message s stands
- * in slot s mod slots of the receiver's arena: a line of 64 bytes (header and up to
- * MESSAGE_INLINE bytes of payload) and, if the payload is longer, the bytes behind it. A message
+ * in slot s mod slots of the receiver's arena: a header of 64 bytes, which holds up to
+ * MESSAGE_INLINE bytes of payload, and, if the payload is longer, the bytes behind it. A message
  * may instead announce bytes that were written straight into a buffer which the receiver named in
  * a ready message (MESSAGE_DIRECT). Every message uses one credit.
  *
@@ -25,7 +26,8 @@
  *                completed here, so the source may change. It says nothing of the remote CPU.
  * receives       are posted by the transport, enough for everything that credits allow; the
  *                collectives never see them.
- * blocking       nothing here blocks, but for transport_idle (bounded) and transport_close.
+ * blocking       nothing here blocks, but for transport_idle (100 ms at most), transport_settle (50 ms)
+ *                and the calls that ask the system for memory (transport_alloc, transport_register).
  * failure        the data path returns no errors: the first failure is kept in the transport, all
  *                later posts do nothing, link_peek shows nothing and transport_status tells.
  */
@@ -100,10 +102,8 @@ struct trace *transport_trace(const struct transport *transport);
 /* How many messages may be sent now. */
 unsigned link_credits(struct link *link);
 
-/* Where to build the next message's payload of len bytes; link_post must follow. Needs a credit. */
-void *link_payload(struct link *link, size_t len);
-void link_post(struct link *link, enum message_kind kind, const struct signature *signature,
-	       size_t len);
+/* Send a message without a payload. Needs a credit. */
+void link_notify(struct link *link, enum message_kind kind, const struct signature *signature);
 
 /* Copy len bytes from src into the next message; src may change at once. Needs a credit. */
 void link_copy(struct link *link, enum message_kind kind, const struct signature *signature,
@@ -182,35 +182,43 @@ void transport_settle(struct transport *transport);
 /* The error that broke this communicator (status WRING_OK: none). */
 const struct wring_error *transport_error(const struct transport *transport);
 
-/* What an operation waits for; kept by the caller from one call of transport_idle to the next. */
+/* The oldest operation of this rank that has not ended, and the peer without whom nothing moves (-1:
+ * nobody in particular). */
+struct awaited {
+	uint64_t operation;
+	int peer;
+};
+
+/* How long nothing has moved; kept by the caller, zero at first, from one call of transport_idle or
+ * transport_look to the next. Only these two write and read it. */
 struct idle {
-	uint64_t moved;	      /* transport_moved when it was last looked at */
+	uint64_t progress;    /* transport_progress when it was last looked at */
 	uint64_t rounds;      /* calls since something moved */
 	uint64_t since_ns;    /* nothing has moved since; 0: the clock was not yet read */
 	uint64_t listened_ns; /* last look for aborts and goodbyes */
 	uint64_t looked_ns;   /* last look for deaths */
 	uint64_t called_ns;   /* last call of transport_look */
-	uint64_t scanned_ns;  /* the caller: last look at signatures */
 	bool warned;
 	bool armed; /* the next round may sleep */
 };
 
 /* Messages sent, consumed and completed so far: grows whenever something moves. */
-uint64_t transport_moved(const struct transport *transport);
+uint64_t transport_progress(const struct transport *transport);
 
-/* This rank has done a part of its work and has more: who waits for nobody must not sleep. */
+/* This rank has done a part of its work and has more: a rank that waits for nobody must not sleep. */
 void transport_worked(struct transport *transport);
 
 /*
- * Nothing to do: spin, yield or sleep as the policy says (never longer than 100 ms), and look
- * after the peers and the deadline now and then; operation and waiting_for are for the text.
+ * Nothing to do: spin, yield or sleep as the policy says, and look after the peers and the deadline
+ * now and then. Returns 0, or, about every ms, for how many ns nothing has moved: the caller then
+ * looks for what no message tells of.
  */
-void transport_idle(struct transport *transport, struct idle *idle, uint64_t operation,
-		    int waiting_for);
+uint64_t transport_idle(struct transport *transport, struct idle *idle,
+			const struct awaited *awaited);
 
 /* The same look, without any waiting. Time between two calls counts for at most 100 ms, so that a
  * program that computes is not taken for one that waits. */
-void transport_look(struct transport *transport, struct idle *idle, uint64_t operation,
-		    int waiting_for);
+uint64_t transport_look(struct transport *transport, struct idle *idle,
+			const struct awaited *awaited);
 
 #endif

@@ -1,6 +1,7 @@
 /* gather.c: looks at devices, ports, GIDs, limits and the machine around them. */
 /* SPDX-License-Identifier: MIT */
 #include "bench/wring-info/wring-info.h"
+#include "transport/verbs/sysfs.h"
 
 #include <errno.h>
 #include <stdio.h>

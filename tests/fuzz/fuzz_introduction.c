@@ -35,7 +35,7 @@ struct script {
 };
 
 static struct arena *arena;
-static struct shm *doorbell;
+static struct back_end *doorbell;
 static pid_t child;
 
 /* A failure of the set-up is no finding of the fuzzer, but nothing can be found without it. */
@@ -46,7 +46,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	must(!arena_open(&arena, &error) && !arena_grow_head(arena, HEAD, &error) &&
-		     !shm_make_doorbell(&doorbell, &error),
+		     !shm_open_back_end(&doorbell, arena, &error),
 	     "there is memory for an arena");
 	child = fork();
 	must(child >= 0, "a process can be made");
@@ -113,7 +113,7 @@ static void be_introduced(const struct script *script, int rank, struct introduc
 {
 	struct shm_address address;
 
-	shm_get_address(doorbell, arena, &address);
+	shm_get_address(doorbell, &address);
 	if (!(script->options & THREADS))
 		address.pid = (int32_t)child;
 	one->rank = rank;

@@ -257,7 +257,7 @@ static uint32_t input_len(const struct world *world, struct input *input)
 static void put_message(struct world *world, struct input *input)
 {
 	int peer = input_peer(world, input);
-	struct line *line = link_rx_line(&world->links[peer], world->put[peer]);
+	struct slot_header *line = link_rx_header(&world->links[peer], world->put[peer]);
 	uint8_t kind = (uint8_t)input_digit(input);
 	uint32_t len = input_len(world, input);
 	struct signature signature = expected(world);
@@ -312,11 +312,10 @@ static void look(struct world *world)
 	if (!world->coll->first)
 		return;
 	*idle = (struct idle){
-		.moved = world->transport.moved,
-		.since_ns = now - 100000000,
-		.looked_ns = now, /* there is no process to look at */
+		.progress = world->transport.progress,
+		.since_ns = now - 100000000, /* the look is due, and so is telling the peers */
+		.looked_ns = now,	     /* there is no process to look at */
 		.called_ns = now,
-		.scanned_ns = 1,
 	};
 	coll_look(world->coll, world->coll->first);
 }

@@ -54,37 +54,45 @@ struct verbs_link *pair_verbs_link(struct pair *pair, int rank)
 	return verbs_link_of(pair_link(pair, rank));
 }
 
+struct verbs *pair_verbs(struct pair *pair, int rank)
+{
+	return (struct verbs *)pair->ends[rank].transport.back_ends[0];
+}
+
 static enum wring_status open_end(struct end *end, int rank, struct wring_error *error)
 {
 	const char *device = fake.devices[rank ? fake.n_devices - 1 : 0].device.name;
+	struct link *link = &end->links[1 - rank];
+	struct back_end *back_end;
 	enum wring_status status;
 
-	status = verbs_open(&end->transport.verbs, &end->transport, device, 1, 1,
-			    end->transport.config.slots, error);
+	status = verbs_open(&back_end, &end->transport, device, 1, 1, end->transport.config.slots,
+			    error);
+	if (status)
+		return status;
+	end->transport.back_ends[end->transport.n_back_ends++] = back_end;
+	end->transport.polled[end->transport.n_polled++] = back_end;
+	status = verbs_use_arena((struct verbs *)back_end, end->memory, MEMORY, error);
 	if (!status)
-		status = verbs_use_arena(end->transport.verbs, end->memory, MEMORY, error);
+		status = verbs_link_open((struct verbs *)back_end, link, error);
 	if (!status)
-		status = verbs_link_open(end->transport.verbs, &end->links[1 - rank], error);
+		link->ops = &verbs_link_ops;
 	return status;
 }
 
 enum wring_status pair_connect(struct pair *pair, struct wring_error *error)
 {
 	enum wring_status status = WRING_OK;
-	struct verbs_address addresses[2];
-	struct verbs_offer offers[2];
+	struct transport_offer offers[2] = {{0}};
 
 	for (int rank = 0; rank < 2 && !status; rank++)
 		status = open_end(&pair->ends[rank], rank, error);
 	if (status)
 		return status;
-	for (int rank = 0; rank < 2; rank++) {
-		verbs_get_address(pair->ends[rank].transport.verbs, &addresses[rank]);
-		verbs_link_offer(pair_link(pair, rank), &offers[rank]);
-	}
+	for (int rank = 0; rank < 2; rank++)
+		verbs_link_make_offer(pair_link(pair, rank), &offers[rank]);
 	for (int rank = 0; rank < 2 && !status; rank++)
-		status = verbs_link_connect(pair_link(pair, rank), &addresses[1 - rank],
-					    &offers[1 - rank], error);
+		status = verbs_link_connect(pair_link(pair, rank), &offers[1 - rank], error);
 	return status;
 }
 
@@ -94,19 +102,20 @@ void pair_register(struct pair *pair, int rank)
 	struct region region = {.base = end->user, .len = PAIR_USER};
 	struct wring_error error;
 
-	if (verbs_register(end->transport.verbs, &region, &error) ||
+	if (verbs_register(pair_verbs(pair, rank), &region, &error) ||
 	    !region_add(&end->transport.regions, &region))
 		abort();
 }
 
-static void close_end(struct end *end, int rank)
+static void close_end(struct pair *pair, int rank)
 {
+	struct end *end = &pair->ends[rank];
 	struct region region;
 
-	verbs_link_close(&end->links[1 - rank]);
+	verbs_link_free(&end->links[1 - rank]);
 	if (region_remove(&end->transport.regions, end->user, &region))
-		verbs_deregister(end->transport.verbs, &region);
-	verbs_close(end->transport.verbs);
+		verbs_deregister(&region);
+	verbs_close_port(pair_verbs(pair, rank));
 	free(end->transport.regions.items);
 	free(end->memory);
 	free(end->user);
@@ -114,6 +123,6 @@ static void close_end(struct end *end, int rank)
 
 void pair_close(struct pair *pair)
 {
-	close_end(&pair->ends[0], 0);
-	close_end(&pair->ends[1], 1);
+	close_end(pair, 0);
+	close_end(pair, 1);
 }

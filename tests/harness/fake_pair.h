@@ -29,6 +29,7 @@ enum wring_status pair_connect(struct pair *pair, struct wring_error *error);
 void pair_close(struct pair *pair);
 
 struct link *pair_link(struct pair *pair, int rank);
+struct verbs *pair_verbs(struct pair *pair, int rank); /* NULL: not open */
 struct verbs_link *pair_verbs_link(struct pair *pair, int rank);
 
 /* Register the user memory of that rank. */

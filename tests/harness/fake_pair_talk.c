@@ -71,8 +71,8 @@ int teardown(void **state)
 
 void poll_both(void)
 {
-	verbs_poll(pair.ends[0].transport.verbs);
-	verbs_poll(pair.ends[1].transport.verbs);
+	verbs_poll(pair_verbs(&pair, 0));
+	verbs_poll(pair_verbs(&pair, 1));
 }
 
 const struct wring_error *error_of(int rank)
@@ -88,8 +88,10 @@ void assert_text(int rank, const char *part)
 
 void send_byte(struct link *link, size_t len, unsigned char value)
 {
-	memset(link_payload(link, len), value, len);
-	link_post(link, MESSAGE_DATA, &signature, len);
+	unsigned char bytes[PAIR_SLOT_BYTES];
+
+	memset(bytes, value, len);
+	link_copy(link, MESSAGE_DATA, &signature, bytes, len);
 }
 
 void assert_head(struct link *link, size_t len, unsigned char value)

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "coll/request.h"
+#include "transport/verbs/sysfs.h"
 #include "transport/verbs/verbs_state.h"
 
 #include "tests/harness/made_up.h"

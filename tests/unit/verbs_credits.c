@@ -33,7 +33,7 @@ static void exchange(int rounds)
 		}
 		if (i % 3 == 0)
 			fake_release();
-		verbs_poll(pair.ends[i % 2].transport.verbs);
+		verbs_poll(pair_verbs(&pair, i % 2));
 		if (i % 5 == 0)
 			poll_both();
 	}
@@ -174,7 +174,7 @@ static void send_all_credits(struct link *link)
 
 static void take_all_one_by_one(struct link *link)
 {
-	verbs_poll(link->transport->verbs);
+	transport_poll(link->transport);
 	for (int i = 0; i < PAIR_SLOTS; i++) {
 		assert_head(link, 1, 1);
 		link_flush_credit(link);
@@ -191,7 +191,7 @@ static void receives_suffice_for_a_rank_that_does_not_look(void **state)
 	connect_pair();
 	right->peer_sleeps = true;
 	send_all_credits(left);
-	verbs_poll(pair.ends[0].transport.verbs);
+	verbs_poll(pair_verbs(&pair, 0));
 	take_all_one_by_one(right);
 	send_all_credits(left);
 	take_all_one_by_one(right);

@@ -196,15 +196,15 @@ static void records_arrive_outside_the_credits(void **state)
 	connect_pair();
 	while (link_credits(left))
 		send_byte(left, 1, 1);
-	left->ops->reserve(left, RESERVE_ABORT, &record);
-	left->ops->reserve(left, RESERVE_LEAVE, &record);
-	assert_null(right->ops->reserved(right, RESERVE_ABORT));
+	left->ops->send_record(left, RESERVE_ABORT, &record);
+	left->ops->send_record(left, RESERVE_LEAVE, &record);
+	assert_null(right->ops->find_record(right, RESERVE_ABORT));
 	poll_both();
-	seen = right->ops->reserved(right, RESERVE_ABORT);
+	seen = right->ops->find_record(right, RESERVE_ABORT);
 	assert_non_null(seen);
 	assert_int_equal(seen->operation, 9);
 	assert_string_equal(seen->text, "why");
-	assert_non_null(right->ops->reserved(right, RESERVE_LEAVE));
+	assert_non_null(right->ops->find_record(right, RESERVE_LEAVE));
 	assert_true(left->ops->flushed(left));
 }
 

@@ -16,13 +16,12 @@
 
 static struct verbs *verbs_of(int rank)
 {
-	return pair.ends[rank].transport.verbs;
+	return pair_verbs(&pair, rank);
 }
 
 static void send_one(struct link *link)
 {
-	*(unsigned char *)link_payload(link, 1) = 1;
-	link_post(link, MESSAGE_DATA, &signature, 1);
+	link_copy(link, MESSAGE_DATA, &signature, "\1", 1);
 }
 
 static void assert_failed(int rank, enum wring_status status, int culprit, const char *part)
@@ -124,8 +123,8 @@ static void nothing_is_posted_after_a_failure(void **state)
 	poll_both();
 	writes = fake.writes;
 	send_one(left);
-	left->ops->credit(left);
-	left->ops->reserve(left, RESERVE_ABORT, &(struct reserve_record){.status = 33});
+	left->ops->return_credit(left);
+	left->ops->send_record(left, RESERVE_ABORT, &(struct reserve_record){.status = 33});
 	assert_int_equal(fake.writes, writes);
 	assert_int_equal(link_credits(left), 0);
 }
@@ -133,7 +132,7 @@ static void nothing_is_posted_after_a_failure(void **state)
 static void peer_that_left_may_vanish(void **state)
 {
 	(void)state;
-	right->ops->reserve(right, RESERVE_LEAVE, &(struct reserve_record){.rank = 1});
+	right->ops->send_record(right, RESERVE_LEAVE, &(struct reserve_record){.rank = 1});
 	poll_both();
 	right->ops->close(right);
 	send_one(left);
@@ -148,7 +147,7 @@ static void peer_that_vanishes_is_missed_by_the_watch(void **state)
 	verbs_watch(verbs_of(0));
 	poll_both();
 	assert_well(0);
-	verbs_link_close(right);
+	verbs_link_free(right);
 	verbs_watch(verbs_of(0));
 	verbs_watch(verbs_of(0));
 	poll_both();
@@ -157,14 +156,14 @@ static void peer_that_vanishes_is_missed_by_the_watch(void **state)
 
 static void watching_alone_is_no_progress(void **state)
 {
-	uint64_t moved = pair.ends[0].transport.moved;
+	uint64_t progress = pair.ends[0].transport.progress;
 
 	(void)state;
 	for (int i = 0; i < 5; i++) {
 		verbs_watch(verbs_of(0));
 		poll_both();
 	}
-	assert_int_equal(pair.ends[0].transport.moved, moved);
+	assert_int_equal(pair.ends[0].transport.progress, progress);
 	assert_int_equal(fake.writes, 5);
 }
 
@@ -362,11 +361,9 @@ static void harmless_events_are_ignored(void **state)
 static bool is_awake(int rank)
 {
 	struct pollfd polled[2];
-	int fds[2], n = verbs_fds(verbs_of(rank), fds);
+	int n = verbs_fds(verbs_of(rank), polled);
 
 	assert_int_equal(n, 2);
-	for (int i = 0; i < n; i++)
-		polled[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
 	return poll(polled, (nfds_t)n, 0) > 0;
 }
 
@@ -387,10 +384,10 @@ static void credit_wakes_only_who_may_sleep(void **state)
 	(void)state;
 	verbs_arm(verbs_of(0));
 	right->consumed = right->arrived = left->sent = 0;
-	right->ops->credit(right);
+	right->ops->return_credit(right);
 	assert_false(is_awake(0));
 	right->peer_sleeps = true;
-	right->ops->credit(right);
+	right->ops->return_credit(right);
 	assert_true(is_awake(0));
 	verbs_acknowledge(verbs_of(0));
 }

@@ -33,7 +33,7 @@ static int chosen_gid(void)
 	struct verbs_address address;
 
 	assert_int_equal(pair_connect(&pair, &error), WRING_OK);
-	verbs_get_address(pair.ends[0].transport.verbs, &address);
+	verbs_get_address(pair_verbs(&pair, 0), &address);
 	return address.gid_index;
 }
 
@@ -137,7 +137,7 @@ static void infiniband_goes_by_lid(void **state)
 	assert_int_equal(pair_connect(&pair, &error), WRING_OK);
 	assert_int_equal(fake.last_path.is_global, 0);
 	assert_int_equal(fake.last_path.dlid, 11); /* rank 1 was connected last */
-	verbs_link_info(pair_link(&pair, 0), &info);
+	verbs_link_describe(pair_link(&pair, 0), &info);
 	assert_int_equal(info.lid, 11);
 }
 
@@ -160,7 +160,7 @@ static void infiniband_works_without_a_gid(void **state)
 	fake.devices[0].ports[0].gids[0].error = EIO;
 	fake.devices[1].ports[0].gids[0].error = EIO;
 	assert_int_equal(pair_connect(&pair, &error), WRING_OK);
-	verbs_get_address(pair.ends[0].transport.verbs, &address);
+	verbs_get_address(pair_verbs(&pair, 0), &address);
 	assert_int_equal(address.gid_index, -1);
 }
 
@@ -188,7 +188,7 @@ static void smaller_mtu_counts_at_both_ends(void **state)
 	fake.devices[1].ports[0].attr.active_mtu = IBV_MTU_512;
 	assert_int_equal(pair_connect(&pair, &error), WRING_OK);
 	for (int rank = 0; rank < 2; rank++) {
-		verbs_link_info(pair_link(&pair, rank), &info);
+		verbs_link_describe(pair_link(&pair, rank), &info);
 		assert_int_equal(info.mtu, 512);
 	}
 }

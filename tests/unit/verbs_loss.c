@@ -59,7 +59,7 @@ static void loss_is_told_while_waiting_and_at_the_end(void **state)
 	transport->config.stall_ms = 1;
 	transport->config.timeout_ms = 20;
 	while (!transport->error.status)
-		transport_idle(transport, &idle, 1, 1);
+		(void)transport_idle(transport, &idle, &(struct awaited){1, 1});
 	assert_non_null(strstr(logged, "waiting for rank 1 on right"));
 	assert_non_null(strstr(logged, loss));
 	assert_int_equal(transport->error.status, WRING_ERR_TIMEOUT);
@@ -75,9 +75,8 @@ static void loss_is_told_with_a_failed_completion(void **state)
 	(void)state;
 	count_loss(root, sizeof(root));
 	fake.next_status = IBV_WC_RETRY_EXC_ERR;
-	*(unsigned char *)link_payload(left, 1) = 1;
-	link_post(left, MESSAGE_DATA, &(struct signature){.operation = 1, .count = 1}, 1);
-	verbs_poll(pair.ends[0].transport.verbs);
+	link_copy(left, MESSAGE_DATA, &(struct signature){.operation = 1, .count = 1}, "\1", 1);
+	verbs_poll(pair_verbs(&pair, 0));
 	assert_int_equal(failure->status, WRING_ERR_PEER);
 	assert_non_null(strstr(failure->text, "; loss on this path: completer_retry_err +5"));
 	assert_int_equal(nftw(root, remove_one, 4, FTW_DEPTH | FTW_PHYS), 0);

@@ -25,7 +25,7 @@ struct scene {
 	enum what what;
 	struct transport writer, sleeper;
 	struct arena *arena; /* the sleeper's */
-	struct shm *shm;
+	struct back_end *back_end;
 	struct shm_link shm_link;
 	struct link to, from; /* the writer's link, the sleeper's */
 	unsigned char *unused_area;
@@ -69,7 +69,7 @@ static void *write_often(void *arg)
 			return NULL;
 		delay((unsigned int)round % 61);
 		if (scene->what == MESSAGE) {
-			link_post(&scene->to, MESSAGE_DATA, &signature, 0);
+			link_notify(&scene->to, MESSAGE_DATA, &signature);
 		} else {
 			scene->to.consumed++;
 			link_flush_credit(&scene->to);
@@ -109,7 +109,7 @@ static void sleep_often(struct scene *scene)
 		if (scene->ended)
 			break;
 		delay(turns + (unsigned int)round % 151);
-		shm_set_asleep(scene->arena, true);
+		scene->back_end->ops->arm(scene->back_end);
 		saw = sees_it(scene, round);
 		meet(scene, 1, 2 * round);
 		rung = !__atomic_load_n(&header->asleep, __ATOMIC_SEQ_CST);
@@ -117,8 +117,9 @@ static void sleep_often(struct scene *scene)
 		scene->seen += saw;
 		turns = adapt(turns, saw);
 		scene->rounds = round;
-		shm_set_asleep(scene->arena, false);
-		shm_answer_doorbell(scene->shm);
+		scene->back_end->ops->disarm(scene->back_end);
+		scene->back_end->ops->acknowledge(scene->back_end,
+						  &(struct pollfd){.revents = POLLIN});
 		if (scene->what == MESSAGE)
 			link_consume(&scene->from);
 	}
@@ -130,13 +131,13 @@ static bool set_up(struct scene *scene)
 	size_t len = arena_round_to_page(ARENA_PAGE + area_len(&area));
 
 	if (arena_open(&scene->arena, &error) || arena_grow_head(scene->arena, len, &error) ||
-	    shm_make_doorbell(&scene->shm, &error)) {
+	    shm_open_back_end(&scene->back_end, scene->arena, &error)) {
 		fprintf(stderr, "# %s\n", error.text);
 		return false;
 	}
 	scene->unused_area = calloc(1, area_len(&area));
-	scene->shm_link =
-		(struct shm_link){.head = scene->arena->base, .doorbell = scene->shm->pipe[1]};
+	scene->shm_link = (struct shm_link){.head = scene->arena->base,
+					    .doorbell = ((struct shm *)scene->back_end)->pipe[1]};
 	shm_area_init(scene->arena->base + ARENA_PAGE, &area, 0);
 	scene->to = (struct link){
 		.transport = &scene->writer,
@@ -180,7 +181,8 @@ static void run(const char *name, enum what what)
 		tap_result(false, name, NULL);
 	}
 	if (scene) {
-		shm_close(scene->shm);
+		if (scene->back_end)
+			scene->back_end->ops->close(scene->back_end);
 		arena_close(scene->arena);
 		free(scene->unused_area);
 	}

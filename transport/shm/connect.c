@@ -1,6 +1,5 @@
 /* connect.c: opens the memory, the doorbell and the process of a host peer. */
-#include "transport/shm/shm.h"
-
+/* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,45 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cache_line.h"
 #include "transport/transport_state.h"
-
-#define LINE_LEN sizeof(struct line)
-
-enum wring_status shm_make_doorbell(struct shm **shm, struct wring_error *error)
-{
-	struct shm *s = calloc(1, sizeof(*s));
-
-	if (!s)
-		return error_set(error, WRING_ERR_NOMEM, "malloc(%zu) failed", sizeof(*s));
-	if (pipe2(s->pipe, O_CLOEXEC | O_NONBLOCK)) {
-		int e = errno;
-
-		free(s);
-		return error_native(error, WRING_ERR_SYSTEM, e, "pipe2 failed: %s; see ulimit -n",
-				    strerror(e));
-	}
-	*shm = s;
-	return WRING_OK;
-}
-
-void shm_close(struct shm *shm)
-{
-	if (!shm)
-		return;
-	close(shm->pipe[0]);
-	close(shm->pipe[1]);
-	free(shm);
-}
-
-void shm_get_address(const struct shm *shm, const struct arena *arena, struct shm_address *address)
-{
-	*address = (struct shm_address){
-		.pid = (int32_t)getpid(),
-		.arena_fd = arena->fd,
-		.doorbell_fd = shm->pipe[1],
-		.nonce = {arena_header(arena)->nonce[0], arena_header(arena)->nonce[1]},
-	};
-}
 
 static const char *hint_for(int e)
 {
@@ -101,8 +63,9 @@ static bool is_pipe(int fd)
 }
 
 static enum wring_status open_peer(struct link *link, struct shm_link *shm,
-				   const struct shm_address *address, struct wring_error *error)
+				   struct wring_error *error)
 {
+	const struct shm_address *address = &shm->address;
 	char path[64];
 
 	shm->fd = open_proc(address->pid, address->arena_fd, O_RDWR, path, sizeof(path));
@@ -136,20 +99,16 @@ enum wring_status shm_link_open(struct link *link, const struct shm_address *add
 	enum wring_status status;
 
 	if (!shm)
-		return error_set(error, WRING_ERR_NOMEM, "malloc(%zu) failed", sizeof(*shm));
+		return error_set(error, WRING_ERR_NOMEM, "no memory for %zu bytes", sizeof(*shm));
 	shm->fd = shm->doorbell = shm->pidfd = -1;
-	shm->pid = address->pid;
-	shm->arena_fd = address->arena_fd;
+	shm->address = *address;
 	shm->same_process = address->pid == (int32_t)getpid();
 	link->back_end = shm;
 	link->kind = WRING_TRANSPORT_SHM;
-	link->ops = &shm_link_ops;
 	link->reusable = SENT_AT_ONCE;
-	status = open_peer(link, shm, address, error);
-	if (status) {
-		shm_link_close(link);
-		link->kind = WRING_TRANSPORT_AUTO;
-	}
+	status = open_peer(link, shm, error);
+	if (status)
+		shm_link_free(link);
 	return status;
 }
 
@@ -161,7 +120,7 @@ static enum wring_status check_offer(const struct link *link, const struct shm_o
 	struct stat stat = {0};
 
 	if (!fstat(shm->fd, &stat) && offer->head_len == (uint64_t)stat.st_size &&
-	    offer->area_offset % LINE_LEN == 0 && offer->area_offset >= ARENA_PAGE &&
+	    offer->area_offset % CACHE_LINE == 0 && offer->area_offset >= ARENA_PAGE &&
 	    offer->area_offset <= offer->head_len &&
 	    area_len(&link->tx) <= offer->head_len - offer->area_offset) {
 		shm->file_len = offer->head_len;
@@ -193,12 +152,12 @@ static bool own_map_has_nonce(uint64_t base, const struct shm_address *address)
  * Ranks that are threads of one process use the owner's own map, so that a race detector sees
  * both sides of a message at one address.
  */
-static enum wring_status share_head(struct link *link, const struct shm_address *address,
-				    const struct shm_offer *offer, struct wring_error *error)
+static enum wring_status share_head(struct link *link, const struct shm_offer *offer,
+				    struct wring_error *error)
 {
 	struct shm_link *shm = link->back_end;
 
-	if (offer->base % ARENA_PAGE || !own_map_has_nonce(offer->base, address))
+	if (offer->base % ARENA_PAGE || !own_map_has_nonce(offer->base, &shm->address))
 		return error_set(error, WRING_ERR_BOOTSTRAP,
 				 "shm: rank %d is a thread of this process, but its memory is not "
 				 "at 0x%llx; do all ranks run the same version?",
@@ -226,29 +185,35 @@ static enum wring_status map_head(struct link *link, const struct shm_offer *off
 	return WRING_OK;
 }
 
-enum wring_status shm_link_connect(struct link *link, const struct shm_address *address,
-				   const struct shm_offer *offer, struct wring_error *error)
+enum wring_status shm_link_connect(struct link *link, const struct transport_offer *offer,
+				   struct wring_error *error)
 {
 	struct shm_link *shm = link->back_end;
-	enum wring_status status = check_offer(link, offer, error);
+	enum wring_status status = check_offer(link, &offer->shm, error);
 
 	if (!status)
-		status = shm->same_process ? share_head(link, address, offer, error)
-					   : map_head(link, offer, error);
+		status = shm->same_process ? share_head(link, &offer->shm, error)
+					   : map_head(link, &offer->shm, error);
 	if (status)
 		return status;
-	link->tx_area = shm->head + offer->area_offset;
+	link->tx_area = shm->head + offer->shm.area_offset;
 	return WRING_OK;
 }
 
-void shm_link_close(struct link *link)
+void shm_link_make_offer(const struct link *link, struct transport_offer *offer)
+{
+	const struct arena *arena = link->transport->arena;
+
+	offer->shm.area_offset = link->rx.offset;
+	offer->shm.head_len = arena->head_len;
+	offer->shm.base = (uint64_t)(uintptr_t)arena->base;
+}
+
+void shm_link_free(struct link *link)
 {
 	struct shm_link *shm = link->back_end;
-	size_t i;
 
-	if (!shm)
-		return;
-	for (i = 0; i < shm->n; i++)
+	for (size_t i = 0; i < shm->n; i++)
 		munmap(shm->windows[i].base, shm->windows[i].len);
 	free(shm->windows);
 	if (shm->head && shm->same_process)
@@ -264,19 +229,18 @@ void shm_link_close(struct link *link)
 	free(shm);
 	link->back_end = NULL;
 	link->ops = NULL;
+	link->kind = WRING_TRANSPORT_AUTO;
 }
 
 /* The sequence of an empty slot is the one before the first that will be written there. */
 void shm_area_init(unsigned char *base, const struct area *area, uint64_t first)
 {
-	uint64_t s;
-
 	memset(base, 0, area_len(area));
-	for (s = first; s < first + area->slots; s++) {
-		struct line *line =
+	for (uint64_t s = first; s < first + area->slots; s++) {
+		struct slot_header *header =
 			(void *)(base + area_slot_at(area, (uint32_t)(s & (area->slots - 1))));
 
-		line->sequence = (uint32_t)(s + 1 - area->slots);
+		header->sequence = (uint32_t)(s + 1 - area->slots);
 	}
 	memcpy(base + area_credit_at(), &first, sizeof(first));
 }
@@ -286,7 +250,8 @@ static bool memfd_is_gone(const struct shm_link *shm)
 {
 	char path[64];
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/fd/%d", shm->pid, shm->arena_fd);
+	(void)snprintf(path, sizeof(path), "/proc/%d/fd/%d", shm->address.pid,
+		       shm->address.arena_fd);
 	return access(path, F_OK) && errno == ENOENT;
 }
 
@@ -296,19 +261,4 @@ bool shm_peer_ended(const struct link *link)
 	struct pollfd fd = {.fd = shm->pidfd, .events = POLLIN};
 
 	return shm->pidfd < 0 ? memfd_is_gone(shm) : poll(&fd, 1, 0) == 1;
-}
-
-void shm_set_asleep(const struct arena *arena, bool asleep)
-{
-	__atomic_store_n(&arena_header(arena)->asleep, asleep, __ATOMIC_RELAXED);
-	if (asleep)
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-
-void shm_answer_doorbell(const struct shm *shm)
-{
-	char bytes[64];
-
-	while (read(shm->pipe[0], bytes, sizeof(bytes)) == (ssize_t)sizeof(bytes))
-		;
 }

@@ -1,14 +1,16 @@
 /* data.c: the data path over shared memory: a write is a store, a notification one word. */
+/* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "transport/transport_state.h"
+#include "base/cache_line.h"
 #include "transport/shm/shm.h"
+#include "transport/transport_state.h"
 
-#define FETCH_BYTES 1024
+enum { FETCH_BYTES = 1024 };
 
 static struct shm_link *shm_link(const struct link *link)
 {
@@ -36,9 +38,9 @@ static void wake(const struct link *link)
 	(void)ignored;
 }
 
-static void publish(struct link *link, struct line *line)
+static void publish(struct link *link, struct slot_header *header)
 {
-	__atomic_store_n(&line->sequence, (uint32_t)(link->sent + 1), __ATOMIC_RELEASE);
+	__atomic_store_n(&header->sequence, (uint32_t)(link->sent + 1), __ATOMIC_RELEASE);
 	wake(link);
 }
 
@@ -48,38 +50,39 @@ static void publish(struct link *link, struct line *line)
  */
 static void fetch_next_slot(const struct link *link, size_t len)
 {
-	const unsigned char *next = (const unsigned char *)link_tx_line(link, link->sent + 1);
+	const unsigned char *next = (const unsigned char *)link_tx_header(link, link->sent + 1);
 	size_t at, most = len < FETCH_BYTES ? len : FETCH_BYTES;
 
 	__builtin_prefetch(next, 1);
 	if (len > MESSAGE_INLINE)
-		for (at = sizeof(struct line); at < sizeof(struct line) + most; at += 64)
+		for (at = sizeof(struct slot_header); at < sizeof(struct slot_header) + most;
+		     at += CACHE_LINE)
 			__builtin_prefetch(next + at, 1);
 }
 
-static void post(struct link *link, struct line *line, size_t len)
+static void post(struct link *link, struct slot_header *header, size_t len)
 {
-	publish(link, line);
+	publish(link, header);
 	fetch_next_slot(link, len);
 }
 
-static void post_from(struct link *link, struct line *line, const void *src, size_t len)
+static void post_from(struct link *link, struct slot_header *header, const void *src, size_t len)
 {
-	memcpy(line + 1, src, len);
-	publish(link, line);
+	memcpy(header + 1, src, len);
+	publish(link, header);
 }
 
 static bool peek(struct link *link, struct message *message)
 {
-	struct line *line = link_rx_line(link, link->consumed);
+	struct slot_header *header = link_rx_header(link, link->consumed);
 
-	if (__atomic_load_n(&line->sequence, __ATOMIC_ACQUIRE) != (uint32_t)(link->consumed + 1))
+	if (__atomic_load_n(&header->sequence, __ATOMIC_ACQUIRE) != (uint32_t)(link->consumed + 1))
 		return false;
 	link->arrived = link->consumed + 1;
-	return link_read_line(link, line, message);
+	return link_read_header(link, header, message);
 }
 
-static void credit(struct link *link)
+static void return_credit(struct link *link)
 {
 	uint64_t *word = (uint64_t *)(void *)(link->tx_area + area_credit_at());
 
@@ -87,7 +90,7 @@ static void credit(struct link *link)
 	wake(link);
 }
 
-static bool waiting(struct link *link, const uint64_t words[WAITING_WORDS])
+static bool tell_waiting(struct link *link, const uint64_t words[WAITING_WORDS])
 {
 	uint64_t *to = (uint64_t *)(void *)(link->tx_area + area_waiting_at());
 
@@ -96,7 +99,7 @@ static bool waiting(struct link *link, const uint64_t words[WAITING_WORDS])
 	return true;
 }
 
-static void reserve(struct link *link, enum reserve which, const struct reserve_record *record)
+static void send_record(struct link *link, enum reserve which, const struct reserve_record *record)
 {
 	struct reserve_record *slot = (void *)(link->tx_area + area_reserve_at(&link->tx, which));
 
@@ -106,7 +109,7 @@ static void reserve(struct link *link, enum reserve which, const struct reserve_
 	wake(link);
 }
 
-static const struct reserve_record *reserved(struct link *link, enum reserve which)
+static const struct reserve_record *find_record(struct link *link, enum reserve which)
 {
 	const struct reserve_record *slot =
 		(void *)(link->rx_area + area_reserve_at(&link->rx, which));
@@ -152,11 +155,9 @@ static bool window_holds(const struct shm_window *window, uint64_t offset, size_
 
 static struct shm_window *find_window(struct shm_link *shm, uint64_t offset, size_t len)
 {
-	size_t i;
-
 	if (shm->last < shm->n && window_holds(&shm->windows[shm->last], offset, len))
 		return &shm->windows[shm->last];
-	for (i = 0; i < shm->n; i++) {
+	for (size_t i = 0; i < shm->n; i++) {
 		if (!window_holds(&shm->windows[i], offset, len))
 			continue;
 		shm->last = i;
@@ -202,7 +203,7 @@ static void *reach(struct link *link, const struct remote *remote, size_t len)
 	return window ? window->base + (remote->address - window->offset) : NULL;
 }
 
-static void write_direct(struct link *link, struct line *line, const struct remote *remote,
+static void write_direct(struct link *link, struct slot_header *header, const struct remote *remote,
 			 uint64_t offset, const void *src, size_t len)
 {
 	struct remote at = *remote;
@@ -211,33 +212,45 @@ static void write_direct(struct link *link, struct line *line, const struct remo
 	at.address += offset;
 	dst = reach(link, &at, len);
 	if (!dst) {
-		transport_fail_at(link->transport, WRING_ERR_SYSTEM, link->peer, line->operation,
+		transport_fail_at(link->transport, WRING_ERR_SYSTEM, link->peer, header->operation,
 				  "cannot map %zu bytes of rank %d's memory at %llu; see ulimit -v "
 				  "and vm.max_map_count",
 				  len, link->peer, (unsigned long long)at.address);
 		return;
 	}
 	memcpy(dst, src, len);
-	publish(link, line);
+	publish(link, header);
 }
 
+static void describe_path(const struct link *link, struct wring_peer_info *info)
+{
+	(void)link;
+	info->transport = WRING_TRANSPORT_SHM;
+}
+
+/* Nothing is under way: what was stored is there. */
 static void close_link(struct link *link)
 {
 	(void)link;
 }
 
 const struct link_ops shm_link_ops = {
+	.make_offer = shm_link_make_offer,
+	.connect = shm_link_connect,
+	.describe_path = describe_path,
 	.post = post,
 	.post_from = post_from,
 	.write = write_direct,
 	.peek = peek,
-	.credit = credit,
-	.waiting = waiting,
-	.reserve = reserve,
-	.reserved = reserved,
+	.return_credit = return_credit,
+	.tell_waiting = tell_waiting,
+	.send_record = send_record,
+	.find_record = find_record,
 	.drained = drained,
 	.flushed = drained,
 	.describe = describe,
 	.reach = reach,
+	.has_ended = shm_peer_ended,
 	.close = close_link,
+	.free = shm_link_free,
 };

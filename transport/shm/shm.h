@@ -1,7 +1,9 @@
 /* shm.h: links to ranks of the same host: their memory is mapped here. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TRANSPORT_SHM_SHM_H
 #define TRANSPORT_SHM_SHM_H
 
+#include "transport/back_end.h"
 #include "transport/link.h"
 #include "transport/shm/arena.h"
 
@@ -29,11 +31,10 @@ struct shm_window {
 };
 
 struct shm_link {
-	int fd;	      /* the peer's memfd, opened through /proc */
-	int doorbell; /* the peer's pipe */
-	int pidfd;    /* -1: this kernel (before 5.3) has none */
-	int pid;
-	int arena_fd;	   /* number of its memfd there */
+	struct shm_address address;
+	int fd;		   /* the peer's memfd, opened through /proc */
+	int doorbell;	   /* the peer's pipe */
+	int pidfd;	   /* -1: this kernel (before 5.3) has none */
 	bool same_process; /* ranks as threads: use the owner's map */
 	unsigned char *head;
 	size_t head_len;
@@ -43,40 +44,43 @@ struct shm_link {
 	size_t last; /* the window that was used last */
 };
 
-/* This rank's half: the doorbell. */
+/* This rank's half: the doorbell. Borrows the arena. */
 struct shm {
+	struct back_end base;
+	struct arena *arena;
 	int pipe[2];
 };
 
-enum wring_status shm_make_doorbell(struct shm **shm, struct wring_error *error);
-void shm_close(struct shm *shm);
-void shm_get_address(const struct shm *shm, const struct arena *arena, struct shm_address *address);
+/* --- back_end.c ---------------------------------------------------------------------------- */
+
+/* Make the doorbell. SYSTEM, NOMEM. */
+enum wring_status shm_open_back_end(struct back_end **back_end, struct arena *arena,
+				    struct wring_error *error);
+void shm_get_address(const struct back_end *back_end, struct shm_address *address);
+
+/* --- connect.c ----------------------------------------------------------------------------- */
 
 /*
  * Open the memfd of a host peer and check its nonce. WRING_OK, or why it cannot be reached
- * (SYSTEM): then nothing is left open and verbs may still be tried. Sets ops and back_end.
+ * (SYSTEM): then nothing is left open and verbs may still be tried. Sets back_end and kind; the
+ * caller sets ops.
  */
 enum wring_status shm_link_open(struct link *link, const struct shm_address *address,
 				struct wring_error *error);
 
-/* Map the peer's head; rx side and tx geometry of the link are set. */
-enum wring_status shm_link_connect(struct link *link, const struct shm_address *address,
-				   const struct shm_offer *offer, struct wring_error *error);
-
-/* Accepts a half-made link. */
-void shm_link_close(struct link *link);
-
-/* Set up the slots of an empty area that begins with message number first. */
-void shm_area_init(unsigned char *base, const struct area *area, uint64_t first);
+/* See link_ops: map the peer's head; rx side and tx geometry of the link are set. */
+enum wring_status shm_link_connect(struct link *link, const struct transport_offer *offer,
+				   struct wring_error *error);
+void shm_link_make_offer(const struct link *link, struct transport_offer *offer);
+void shm_link_free(struct link *link);
 
 /* Has the process of that peer ended? */
 bool shm_peer_ended(const struct link *link);
 
-/* Say that this rank is (about to be) asleep or awake, with the fence that the sleeper owes. */
-void shm_set_asleep(const struct arena *arena, bool asleep);
+/* Set up the slots of an empty area that begins with message number first. */
+void shm_area_init(unsigned char *base, const struct area *area, uint64_t first);
 
-/* Empty the doorbell pipe. */
-void shm_answer_doorbell(const struct shm *shm);
+/* --- data.c -------------------------------------------------------------------------------- */
 
 extern const struct link_ops shm_link_ops;
 

@@ -1,65 +1,10 @@
 /* completions.c: looks at the completion queue: what has arrived, what has left, what failed. */
+/* SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
-#include <string.h>
 
 #include "transport/verbs/verbs_state.h"
 
-#define BATCH 16
-
-/* --- receives ------------------------------------------------------------------------------ */
-
-/* All receives of a link are alike: no memory, an id that says whose they are. */
-static void fill_receives(const struct verbs_link *vl, struct ibv_recv_wr *wrs, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		wrs[i] = (struct ibv_recv_wr){
-			.wr_id = verbs_receive_id(vl->link->peer),
-			.next = i + 1 < n ? &wrs[i + 1] : NULL,
-		};
-}
-
-int verbs_post_receives(struct verbs_link *vl, uint32_t n)
-{
-	struct ibv_recv_wr wrs[BATCH], *bad;
-	uint32_t now;
-	int failed;
-
-	for (; n; n -= now) {
-		now = n < BATCH ? n : BATCH;
-		fill_receives(vl, wrs, now);
-		failed = ibv_post_recv(vl->qp, wrs, &bad);
-		if (failed)
-			return failed;
-	}
-	return 0;
-}
-
-static void owe_receive(struct verbs_link *vl)
-{
-	if (vl->owed++)
-		return;
-	vl->next_owing = vl->verbs->owing;
-	vl->verbs->owing = vl;
-}
-
-static void repay_receives(struct verbs *verbs)
-{
-	struct verbs_link *vl;
-	uint32_t owed;
-	int failed;
-
-	while ((vl = verbs->owing)) {
-		verbs->owing = vl->next_owing;
-		owed = vl->owed;
-		vl->owed = 0;
-		if (vl->dead || vl->link->closed)
-			continue;
-		failed = verbs_post_receives(vl, owed);
-		if (failed)
-			verbs_note(verbs, vl->link->peer, failed,
-				   "ibv_post_recv: %s; dmesg may tell more", strerror(failed));
-	}
-}
+enum { BATCH = 16 };
 
 /* --- arrivals ------------------------------------------------------------------------------ */
 
@@ -84,7 +29,7 @@ static void message_arrived(struct verbs_link *vl, uint32_t notice)
 	}
 	vl->kinds[link->arrived & (link->rx.slots - 1)] = (uint8_t)(notice >> NOTICE_KIND_SHIFT);
 	link->arrived++;
-	link->transport->moved++;
+	transport_progressed(link->transport);
 }
 
 /* The credit word may have told more already: it is read where it stands. */
@@ -122,7 +67,7 @@ static void notice_arrived(struct verbs_link *vl, uint32_t notice)
 
 static void received(struct verbs_link *vl, const struct ibv_wc *wc)
 {
-	owe_receive(vl);
+	verbs_receive_used(vl);
 	if (wc->wc_flags & IBV_WC_WITH_IMM)
 		notice_arrived(vl, ntohl(wc->imm_data));
 	else
@@ -136,7 +81,7 @@ static void received(struct verbs_link *vl, const struct ibv_wc *wc)
 
 /* A queue pair fails once: the first bad completion is the cause, flushes only follow. One that
  * has seen nothing but flushes is looked at again by verbs_watch. */
-static void completed_badly(struct verbs_link *vl, const struct ibv_wc *wc)
+static void completion_failed(struct verbs_link *vl, const struct ibv_wc *wc)
 {
 	if (vl->dead || vl->link->closed)
 		return;
@@ -157,7 +102,7 @@ static void completed(struct verbs *verbs, const struct ibv_wc *wc)
 	if (!vl)
 		return; /* it was closed, and this stood in the queue still */
 	if (wc->status != IBV_WC_SUCCESS)
-		completed_badly(vl, wc);
+		completion_failed(vl, wc);
 	else if (wc->wr_id & ID_RECEIVE)
 		received(vl, wc);
 	else
@@ -178,7 +123,7 @@ void verbs_poll(struct verbs *verbs)
 	} while (n == BATCH);
 	if (n < 0)
 		verbs_note(verbs, -1, n, "ibv_poll_cq returned %d; dmesg may tell more", n);
-	repay_receives(verbs);
+	verbs_repost_receives(verbs);
 	verbs_tell(verbs);
 }
 
@@ -189,12 +134,12 @@ bool verbs_peek(struct link *link, struct message *message)
 	if (link->consumed == link->arrived)
 		return false;
 	if (vl->kinds[link->consumed & (link->rx.slots - 1)] == NOTICE_MESSAGE)
-		return link_read_line(link, link_rx_line(link, link->consumed), message);
+		return link_read_header(link, link_rx_header(link, link->consumed), message);
 	*message = (struct message){.kind = MESSAGE_DIRECT};
 	return true;
 }
 
-const struct reserve_record *verbs_reserved(struct link *link, enum reserve which)
+const struct reserve_record *verbs_find_record(struct link *link, enum reserve which)
 {
 	const struct verbs_link *vl = verbs_link_of(link);
 

@@ -1,4 +1,5 @@
 /* connect.c: one queue pair's life: made, INIT, RTR, RTS, and ERROR at its end. */
+/* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,9 +7,10 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
+#include "base/cache_line.h"
 #include "transport/verbs/verbs_state.h"
 
-#define HOP_LIMIT 64
+enum { HOP_LIMIT = 64 };
 
 static void trace_state(const struct verbs_link *vl, const char *state)
 {
@@ -25,11 +27,6 @@ static uint32_t power_of_two_above(uint32_t value)
 	while (power <= value)
 		power *= 2;
 	return power;
-}
-
-static size_t round_to_line(size_t len)
-{
-	return (len + 63) / 64 * 64;
 }
 
 static enum wring_status allocate_counts(struct verbs_link *vl, struct wring_error *error)
@@ -49,7 +46,7 @@ static enum wring_status allocate_counts(struct verbs_link *vl, struct wring_err
  * shared, so that fork() never gives this process another page than the HCA knows. */
 static enum wring_status allocate_send_slots(struct verbs_link *vl, struct wring_error *error)
 {
-	size_t area = round_to_line(area_len(&vl->link->tx));
+	size_t area = cache_line_round_up(area_len(&vl->link->tx));
 	size_t len = area + (vl->index_mask + (size_t)1) * sizeof(uint64_t);
 	void *memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
@@ -176,26 +173,26 @@ enum wring_status verbs_link_open(struct verbs *verbs, struct link *link, struct
 	link->back_end = vl;
 	status = make(vl, error);
 	if (status) {
-		verbs_link_close(link);
+		verbs_link_free(link);
 		return status;
 	}
-	link->ops = &verbs_ops;
 	link->tx_area = vl->memory;
 	link->reusable = link->sent;
-	vl->posted = vl->signalled = vl->completed = vl->borrowed = link->sent;
+	vl->posted = vl->signaled = vl->completed = vl->borrowed = link->sent;
 	return WRING_OK;
 }
 
-void verbs_link_offer(const struct link *link, struct verbs_offer *offer)
+void verbs_link_make_offer(const struct link *link, struct transport_offer *offer)
 {
 	const struct verbs_link *vl = verbs_link_of(link);
 
-	*offer = (struct verbs_offer){
+	offer->verbs = (struct verbs_offer){
 		.qpn = vl->qp->qp_num,
 		.psn = vl->psn,
 		.area_address = (uintptr_t)link->rx_area,
 		.arena_rkey = vl->verbs->arena->rkey,
 	};
+	verbs_get_address(vl->verbs, &offer->verbs_address);
 }
 
 /* --- connecting ---------------------------------------------------------------------------- */
@@ -273,15 +270,15 @@ static enum wring_status confirm_reachable(struct verbs_link *vl, struct ibv_ah_
 
 	if (!path->is_global)
 		return WRING_OK;
-	for (int i = 0; i < verbs->n_reached; i++)
-		if (!memcmp(&verbs->reached[i], &path->grh.dgid, sizeof(path->grh.dgid)))
+	for (int i = 0; i < verbs->n_confirmed; i++)
+		if (!memcmp(&verbs->confirmed[i], &path->grh.dgid, sizeof(path->grh.dgid)))
 			return WRING_OK;
 	ah = ibv_create_ah(verbs->pd, path);
 	if (!ah)
 		return cannot_reach(vl, path, "ibv_create_ah", errno, error);
 	(void)ibv_destroy_ah(ah);
-	if (verbs->n_reached < verbs->room_reached)
-		verbs->reached[verbs->n_reached++] = path->grh.dgid;
+	if (verbs->n_confirmed < verbs->room_confirmed)
+		verbs->confirmed[verbs->n_confirmed++] = path->grh.dgid;
 	return WRING_OK;
 }
 
@@ -304,18 +301,19 @@ static enum wring_status check_remote(const struct verbs_link *vl,
 	return WRING_OK;
 }
 
-enum wring_status verbs_link_connect(struct link *link, const struct verbs_address *remote,
-				     const struct verbs_offer *offer, struct wring_error *error)
+enum wring_status verbs_link_connect(struct link *link, const struct transport_offer *offer,
+				     struct wring_error *error)
 {
+	const struct verbs_address *remote = &offer->verbs_address;
 	struct verbs_link *vl = verbs_link_of(link);
-	enum wring_status status = check_remote(vl, remote, offer, error);
+	enum wring_status status = check_remote(vl, remote, &offer->verbs, error);
 	uint32_t own_mtu = (uint32_t)vl->verbs->attr.active_mtu;
 	struct ibv_ah_attr path;
 	int failed;
 
 	if (status)
 		return status;
-	vl->remote = *offer;
+	vl->remote = offer->verbs;
 	vl->mtu = remote->mtu < own_mtu ? remote->mtu : own_mtu;
 	fill_path(vl->verbs, remote, &path);
 	status = confirm_reachable(vl, &path, error);
@@ -350,24 +348,14 @@ void verbs_link_to_error(struct link *link)
 	verbs_mark_dead(vl);
 }
 
-static void forget_owing(struct verbs_link *vl)
-{
-	struct verbs_link **at = &vl->verbs->owing;
-
-	while (*at && *at != vl)
-		at = &(*at)->next_owing;
-	if (*at)
-		*at = vl->next_owing;
-}
-
-void verbs_link_close(struct link *link)
+void verbs_link_free(struct link *link)
 {
 	struct verbs_link *vl = verbs_link_of(link);
 
 	if (!vl)
 		return;
 	verbs_link_to_error(link);
-	forget_owing(vl);
+	verbs_forget_receives(vl);
 	if (vl->qp)
 		(void)ibv_destroy_qp(vl->qp);
 	if (vl->mr)
@@ -379,20 +367,16 @@ void verbs_link_close(struct link *link)
 	free(vl);
 	link->back_end = NULL;
 	link->tx_area = NULL;
+	link->ops = NULL;
 }
 
-void verbs_link_info(const struct link *link, struct wring_peer_info *info)
+void verbs_link_describe(const struct link *link, struct wring_peer_info *info)
 {
 	const struct verbs_link *vl = verbs_link_of(link);
-	const struct verbs *verbs = vl->verbs;
 
 	info->transport = WRING_TRANSPORT_VERBS;
-	info->port = verbs->port;
-	info->gid_index = verbs->gid.class == GID_EMPTY ? -1 : verbs->gid.index;
-	info->lid = verbs->attr.lid;
-	info->mtu = 128 << vl->mtu; /* enum ibv_mtu counts 256, 512, ... from 1 */
+	verbs_describe_port(vl->verbs, info);
+	info->mtu = verbs_mtu_bytes(vl->mtu);
 	info->qpn = vl->qp->qp_num;
 	info->remote_qpn = vl->remote.qpn;
-	memcpy(info->device, verbs->device, sizeof(info->device));
-	verbs_gid_text(&verbs->gid.value, info->gid);
 }

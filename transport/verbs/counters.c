@@ -1,4 +1,5 @@
 /* counters.c: reads the port's hw_counters, to tell loss from everything else. */
+/* SPDX-License-Identifier: MIT */
 #include "transport/verbs/counters.h"
 
 #include <inttypes.h>

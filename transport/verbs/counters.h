@@ -1,4 +1,5 @@
 /* counters.h: the port's own counts of lost and repeated packets. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TRANSPORT_VERBS_COUNTERS_H
 #define TRANSPORT_VERBS_COUNTERS_H
 

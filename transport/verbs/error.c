@@ -1,4 +1,5 @@
 /* error.c: what a failed verbs call or completion is called, and what to try next. */
+/* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -6,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "transport/verbs/sysfs.h"
 #include "transport/verbs/verbs_state.h"
 
 /* "rxe0 port 1, rank 3: " */

@@ -1,39 +1,9 @@
 /* events.c: sleeping on the HCA, async events, and the slow look after silent links. */
+/* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "transport/verbs/sysfs.h"
 #include "transport/verbs/verbs_state.h"
-
-/* --- sleeping ------------------------------------------------------------------------------ */
-
-int verbs_fds(const struct verbs *verbs, int *fds)
-{
-	fds[0] = verbs->channel->fd;
-	fds[1] = verbs->context->async_fd;
-	return 2;
-}
-
-void verbs_arm(struct verbs *verbs)
-{
-	int failed = ibv_req_notify_cq(verbs->cq, 0);
-
-	if (!failed)
-		return;
-	verbs_note(verbs, -1, failed, "ibv_req_notify_cq: %s; try WRING_WAIT=yield",
-		   strerror(failed));
-	verbs_tell(verbs);
-}
-
-/* Acknowledged one by one: they are rare, and the queue can be destroyed at any time. */
-void verbs_acknowledge(struct verbs *verbs)
-{
-	struct ibv_cq *cq;
-	void *context;
-
-	while (!ibv_get_cq_event(verbs->channel, &cq, &context))
-		ibv_ack_cq_events(cq, 1);
-	verbs_read_events(verbs);
-	verbs_tell(verbs);
-}
 
 /* --- async events -------------------------------------------------------------------------- */
 
@@ -131,7 +101,7 @@ static void handle_event(struct verbs *verbs, const struct ibv_async_event *even
 	}
 }
 
-void verbs_read_events(struct verbs *verbs)
+static void read_events(struct verbs *verbs)
 {
 	struct ibv_async_event event;
 
@@ -139,6 +109,38 @@ void verbs_read_events(struct verbs *verbs)
 		handle_event(verbs, &event);
 		ibv_ack_async_event(&event);
 	}
+}
+
+/* --- sleeping ------------------------------------------------------------------------------ */
+
+int verbs_fds(const struct verbs *verbs, struct pollfd *fds)
+{
+	fds[0] = (struct pollfd){.fd = verbs->channel->fd, .events = POLLIN};
+	fds[1] = (struct pollfd){.fd = verbs->context->async_fd, .events = POLLIN};
+	return 2;
+}
+
+void verbs_arm(struct verbs *verbs)
+{
+	int failed = ibv_req_notify_cq(verbs->cq, 0);
+
+	if (!failed)
+		return;
+	verbs_note(verbs, -1, failed, "ibv_req_notify_cq: %s; try WRING_WAIT=yield",
+		   strerror(failed));
+	verbs_tell(verbs);
+}
+
+/* Acknowledged one by one: they are rare, and the queue can be destroyed at any time. */
+void verbs_acknowledge(struct verbs *verbs)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	while (!ibv_get_cq_event(verbs->channel, &cq, &context))
+		ibv_ack_cq_events(cq, 1);
+	read_events(verbs);
+	verbs_tell(verbs);
 }
 
 /* --- watching ------------------------------------------------------------------------------ */
@@ -153,7 +155,7 @@ static void note_stranded(struct verbs_link *vl)
 		   ibv_wc_status_str(IBV_WC_WR_FLUSH_ERR), (int)IBV_WC_WR_FLUSH_ERR);
 }
 
-/* A signalled write under way will tell by itself; without one, nothing would. */
+/* A signaled write under way will tell by itself; without one, nothing would. */
 static void watch_link(struct verbs_link *vl)
 {
 	const struct link *link = vl->link;
@@ -165,7 +167,7 @@ static void watch_link(struct verbs_link *vl)
 		return;
 	}
 	verbs_retry_credit(vl);
-	if (vl->signalled == vl->completed)
+	if (vl->signaled == vl->completed)
 		verbs_probe(vl);
 }
 
@@ -174,7 +176,7 @@ void verbs_watch(struct verbs *verbs)
 	const struct transport *transport = verbs->transport;
 	struct verbs_link *vl;
 
-	verbs_read_events(verbs);
+	read_events(verbs);
 	for (int peer = 0; peer < transport->size; peer++) {
 		vl = verbs_link_of(&transport->links[peer]);
 		if (vl)

@@ -1,4 +1,5 @@
 /* gid.c: reads a port's GID table and chooses by type and family, never by number. */
+/* SPDX-License-Identifier: MIT */
 #include "transport/verbs/gid.h"
 
 #include <arpa/inet.h>

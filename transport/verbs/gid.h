@@ -1,4 +1,5 @@
 /* gid.h: which entry of a port's GID table stands for this rank, and why. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TRANSPORT_VERBS_GID_H
 #define TRANSPORT_VERBS_GID_H
 

@@ -1,4 +1,5 @@
 /* port.c: opens and closes one port of an HCA: context, PD, CQ, memory regions. */
+/* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static enum wring_status check_limits(const struct verbs *verbs, int queue_pairs
 /* A message is one write, unless the port's max_msg_sz is smaller than a slot. */
 static unsigned count_writes(const struct verbs *verbs)
 {
-	size_t bytes = sizeof(struct line) + (size_t)verbs->transport->config.segment_bytes;
+	size_t bytes = sizeof(struct slot_header) + (size_t)verbs->transport->config.segment_bytes;
 	size_t most = verbs->attr.max_msg_sz;
 
 	return (unsigned)((bytes + most - 1) / most);
@@ -54,9 +55,9 @@ static unsigned count_writes(const struct verbs *verbs)
 static enum wring_status allocate(struct verbs *verbs, int queue_pairs, int slots,
 				  struct wring_error *error)
 {
-	verbs->room_reached = queue_pairs;
-	verbs->reached = calloc((size_t)queue_pairs + 1, sizeof(*verbs->reached));
-	if (!verbs->reached)
+	verbs->room_confirmed = queue_pairs;
+	verbs->confirmed = calloc((size_t)queue_pairs + 1, sizeof(*verbs->confirmed));
+	if (!verbs->confirmed)
 		return error_set(error, WRING_ERR_NOMEM, "no memory for %d GIDs", queue_pairs);
 	verbs->pd = ibv_alloc_pd(verbs->context);
 	if (!verbs->pd)
@@ -80,8 +81,9 @@ static enum wring_status stop_blocking(const struct verbs *verbs, struct wring_e
 	return WRING_OK;
 }
 
-enum wring_status verbs_open(struct verbs **out, struct transport *transport, const char *device,
-			     int port, int queue_pairs, int slots, struct wring_error *error)
+enum wring_status verbs_open_port(struct verbs **out, struct transport *transport,
+				  const char *device, int port, int queue_pairs, int slots,
+				  struct wring_error *error)
 {
 	struct verbs *verbs = calloc(1, sizeof(*verbs));
 	enum wring_status status;
@@ -111,11 +113,11 @@ enum wring_status verbs_open(struct verbs **out, struct transport *transport, co
 	return WRING_OK;
 
 fail:
-	verbs_close(verbs);
+	verbs_close_port(verbs);
 	return status;
 }
 
-void verbs_close(struct verbs *verbs)
+void verbs_close_port(struct verbs *verbs)
 {
 	if (!verbs)
 		return;
@@ -129,8 +131,13 @@ void verbs_close(struct verbs *verbs)
 		(void)ibv_dealloc_pd(verbs->pd);
 	if (verbs->context)
 		(void)ibv_close_device(verbs->context);
-	free(verbs->reached);
+	free(verbs->confirmed);
 	free(verbs);
+}
+
+static int own_gid_index(const struct verbs *verbs)
+{
+	return verbs->gid.class == GID_EMPTY ? -1 : verbs->gid.index;
 }
 
 void verbs_get_address(const struct verbs *verbs, struct verbs_address *address)
@@ -139,12 +146,22 @@ void verbs_get_address(const struct verbs *verbs, struct verbs_address *address)
 	memcpy(address->device, verbs->device, sizeof(address->device));
 	memcpy(address->gid, verbs->gid.value.raw, sizeof(address->gid));
 	address->port = verbs->port;
-	address->gid_index = verbs->gid.class == GID_EMPTY ? -1 : verbs->gid.index;
+	address->gid_index = own_gid_index(verbs);
 	address->lid = verbs->attr.lid;
 	address->mtu = (uint32_t)verbs->attr.active_mtu;
 	address->link_layer = verbs->attr.link_layer;
 	address->gid_type = verbs->gid.type;
 	address->subnet = verbs->gid.value.global.subnet_prefix;
+}
+
+void verbs_describe_port(const struct verbs *verbs, struct wring_peer_info *info)
+{
+	info->port = verbs->port;
+	info->gid_index = own_gid_index(verbs);
+	info->lid = verbs->attr.lid;
+	info->mtu = verbs_mtu_bytes((uint32_t)verbs->attr.active_mtu);
+	memcpy(info->device, verbs->device, sizeof(info->device));
+	verbs_gid_text(&verbs->gid.value, info->gid);
 }
 
 /* Peers may write into the arena and into registered buffers, and do nothing else. */
@@ -172,9 +189,8 @@ enum wring_status verbs_register(struct verbs *verbs, struct region *region,
 	return WRING_OK;
 }
 
-void verbs_deregister(struct verbs *verbs, struct region *region)
+void verbs_deregister(struct region *region)
 {
-	(void)verbs;
 	if (region->mr)
 		(void)ibv_dereg_mr(region->mr);
 	region->mr = NULL;

@@ -1,4 +1,5 @@
 /* queues.c: makes completion queue and queue pairs as deep as they must and can be. */
+/* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +38,8 @@ static enum wring_status cq_failed(const struct verbs *verbs, uint64_t depth, in
 	return verbs_pin_failed(verbs, call, native, (size_t)depth * 64, error);
 }
 
-/* What can be done without is room for credits: one that finds none waits a little. */
+/* Only the room for credit writes is optional (a credit without room is sent later): halve it until
+ * the CQ fits. */
 static enum wring_status make_deepest_cq(struct verbs *verbs, uint32_t queue_pairs, uint32_t slots,
 					 struct wring_error *error)
 {
@@ -135,8 +137,8 @@ static uint32_t fitting_credits(const struct verbs_link *vl)
 }
 
 /* One completion frees many slots, yet enough slots stay free without it; and credits, which share
- * the queue, must not fill their room before one of them is signalled. */
-static uint32_t choose_signalling(const struct verbs_link *vl, uint32_t credits)
+ * the queue, must not fill their room before one of them is signaled. */
+static uint32_t choose_signaling(const struct verbs_link *vl, uint32_t credits)
 {
 	uint32_t every = vl->link->tx.slots / 4;
 
@@ -153,7 +155,7 @@ enum wring_status verbs_make_qp(struct verbs_link *vl, struct wring_error *error
 	enum wring_status status;
 
 	vl->receives = verbs_receive_depth(vl->link->rx.slots);
-	vl->max_inline = sizeof(struct line);
+	vl->max_inline = sizeof(struct slot_header);
 	status = check_depths(vl, error);
 	if (status)
 		return status;
@@ -172,6 +174,6 @@ enum wring_status verbs_make_qp(struct verbs_link *vl, struct wring_error *error
 	}
 	vl->max_inline = attr.cap.max_inline_data;
 	vl->two_sources = attr.cap.max_send_sge >= 2;
-	vl->signal_every = choose_signalling(vl, credits);
+	vl->signal_every = choose_signaling(vl, credits);
 	return WRING_OK;
 }

@@ -1,4 +1,5 @@
 /* send.c: all that leaves through a queue pair: messages, direct writes, credits, records. */
+/* SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -93,7 +94,7 @@ static void post_failed(struct verbs_link *vl, int native)
 	verbs_tell(vl->verbs);
 }
 
-/* sent: how many messages are complete when this write is. Every signal_every-th is signalled,
+/* sent: how many messages are complete when this write is. Every signal_every-th is signaled,
  * whatever it carries, so the queue always gets emptied. */
 static void post_write(struct verbs_link *vl, struct write *write, uint64_t sent, bool signal)
 {
@@ -103,7 +104,7 @@ static void post_write(struct verbs_link *vl, struct write *write, uint64_t sent
 
 	if (vl->dead)
 		return;
-	signal = signal || number - vl->signalled >= vl->signal_every;
+	signal = signal || number - vl->signaled >= vl->signal_every;
 	if (signal)
 		write->wr.send_flags |= IBV_SEND_SIGNALED;
 	write->wr.wr_id = verbs_send_id(vl->link->peer, number);
@@ -115,7 +116,7 @@ static void post_write(struct verbs_link *vl, struct write *write, uint64_t sent
 	vl->posted = number;
 	vl->sent_at[number & vl->index_mask] = sent;
 	if (signal)
-		vl->signalled = number;
+		vl->signaled = number;
 }
 
 /* Write all of source, in pieces no longer than a message may be; the last one is the notice. */
@@ -166,28 +167,29 @@ static bool find_source(const struct verbs_link *vl, const void *src, size_t len
 	return true;
 }
 
-static void post(struct link *link, struct line *line, size_t len)
+void verbs_post(struct link *link, struct slot_header *header, size_t len)
 {
 	struct verbs_link *vl = verbs_link_of(link);
 	struct source source = {
-		.src = line,
-		.len = sizeof(*line) + (len > MESSAGE_INLINE ? len : 0),
+		.src = header,
+		.len = sizeof(*header) + (len > MESSAGE_INLINE ? len : 0),
 		.lkey = vl->mr->lkey,
 	};
 
 	if (is_silent(link))
 		return;
-	line->sequence = (uint32_t)(link->sent + 1);
+	header->sequence = (uint32_t)(link->sent + 1);
 	write_message(vl, NOTICE_MESSAGE, &source, slot_target(vl));
 }
 
-/* Line and payload in one write, gathered from two places. */
-static void post_gathered(struct verbs_link *vl, struct line *line, const struct source *payload)
+/* Header and payload in one write, gathered from two places. */
+static void post_gathered(struct verbs_link *vl, struct slot_header *header,
+			  const struct source *payload)
 {
-	struct source head = {.src = line, .len = sizeof(*line), .lkey = vl->mr->lkey};
+	struct source head = {.src = header, .len = sizeof(*header), .lkey = vl->mr->lkey};
 	struct write write;
 
-	line->sequence = (uint32_t)(vl->link->sent + 1);
+	header->sequence = (uint32_t)(vl->link->sent + 1);
 	fill_write(&write, &head, slot_target(vl));
 	fill_second_source(&write, payload);
 	fill_notice(&write, NOTICE_MESSAGE, vl->link);
@@ -195,25 +197,25 @@ static void post_gathered(struct verbs_link *vl, struct line *line, const struct
 	vl->borrowed = vl->posted;
 }
 
-static void post_from(struct link *link, struct line *line, const void *src, size_t len)
+void verbs_post_from(struct link *link, struct slot_header *header, const void *src, size_t len)
 {
 	struct verbs_link *vl = verbs_link_of(link);
 	struct source payload;
 
 	if (is_silent(link))
 		return;
-	if (vl->two_sources && sizeof(*line) + len <= vl->verbs->attr.max_msg_sz &&
+	if (vl->two_sources && sizeof(*header) + len <= vl->verbs->attr.max_msg_sz &&
 	    find_source(vl, src, len, &payload)) {
-		post_gathered(vl, line, &payload);
+		post_gathered(vl, header, &payload);
 		return;
 	}
-	memcpy(line + 1, src, len);
-	post(link, line, len);
+	memcpy(header + 1, src, len);
+	verbs_post(link, header, len);
 }
 
-/* A write of no bytes is legal but trips some devices: the line goes to its slot instead. */
-static void write_direct(struct link *link, struct line *line, const struct remote *remote,
-			 uint64_t offset, const void *src, size_t len)
+/* A write of no bytes is legal but trips some devices: the header goes to its slot instead. */
+void verbs_write(struct link *link, struct slot_header *header, const struct remote *remote,
+		 uint64_t offset, const void *src, size_t len)
 {
 	struct verbs_link *vl = verbs_link_of(link);
 	struct target target = {.address = remote->address + offset, .rkey = remote->rkey};
@@ -222,11 +224,11 @@ static void write_direct(struct link *link, struct line *line, const struct remo
 	if (is_silent(link))
 		return;
 	if (!len) {
-		source = (struct source){line, sizeof(*line), vl->mr->lkey, false};
+		source = (struct source){header, sizeof(*header), vl->mr->lkey, false};
 		target = slot_target(vl);
 	} else if (!find_source(vl, src, len, &source)) {
-		memcpy(line + 1, src, len);
-		source = (struct source){line + 1, len, vl->mr->lkey, false};
+		memcpy(header + 1, src, len);
+		source = (struct source){header + 1, len, vl->mr->lkey, false};
 	}
 	write_message(vl, NOTICE_DIRECT, &source, target);
 }
@@ -258,7 +260,7 @@ static void post_credit(struct verbs_link *vl, bool notice, bool signal)
 	post_write(vl, &write, link->sent, signal);
 }
 
-static void credit(struct link *link)
+void verbs_return_credit(struct link *link)
 {
 	struct verbs_link *vl = verbs_link_of(link);
 
@@ -272,10 +274,10 @@ static void credit(struct link *link)
 void verbs_retry_credit(struct verbs_link *vl)
 {
 	if (vl->credit_due)
-		credit(vl->link);
+		verbs_return_credit(vl->link);
 }
 
-/* link->consumed may be ahead of link->credited; the word may be. */
+/* The credit word may say more than `credited`: that is harmless. */
 void verbs_probe(struct verbs_link *vl)
 {
 	if (!vl->dead && vl->posted - vl->completed < vl->depth)
@@ -285,7 +287,7 @@ void verbs_probe(struct verbs_link *vl)
 /* --- waiting ------------------------------------------------------------------------------- */
 
 /* Not a notice: it costs no receive, so it may come at any time. */
-static bool waiting(struct link *link, const uint64_t words[WAITING_WORDS])
+bool verbs_tell_waiting(struct link *link, const uint64_t words[WAITING_WORDS])
 {
 	struct verbs_link *vl = verbs_link_of(link);
 	unsigned char *copy = vl->memory + area_waiting_at();
@@ -305,7 +307,7 @@ static bool waiting(struct link *link, const uint64_t words[WAITING_WORDS])
 /* --- abort and leave ----------------------------------------------------------------------- */
 
 /* Also on a broken communicator: that is what it is for. */
-static void reserve(struct link *link, enum reserve which, const struct reserve_record *record)
+void verbs_send_record(struct link *link, enum reserve which, const struct reserve_record *record)
 {
 	struct verbs_link *vl = verbs_link_of(link);
 	struct reserve_record *copy =
@@ -322,13 +324,6 @@ static void reserve(struct link *link, enum reserve which, const struct reserve_
 
 /* --- completions --------------------------------------------------------------------------- */
 
-void verbs_mark_dead(struct verbs_link *vl)
-{
-	vl->dead = true;
-	vl->completed = vl->posted;
-	vl->signalled = vl->posted;
-}
-
 void verbs_sent(struct verbs_link *vl, uint32_t number)
 {
 	struct link *link = vl->link;
@@ -340,59 +335,23 @@ void verbs_sent(struct verbs_link *vl, uint32_t number)
 	sent = vl->sent_at[vl->completed & vl->index_mask];
 	if (sent != link->reusable) {
 		link->reusable = sent;
-		link->transport->moved++;
+		transport_progressed(link->transport);
 	}
 	verbs_retry_credit(vl);
 }
 
-static bool drained(struct link *link)
+bool verbs_drained(struct link *link)
 {
 	const struct verbs_link *vl = verbs_link_of(link);
 
 	return vl->completed >= vl->borrowed;
 }
 
-static bool flushed(struct link *link)
+bool verbs_flushed(struct link *link)
 {
 	struct verbs_link *vl = verbs_link_of(link);
 
-	if (vl->signalled != vl->posted)
+	if (vl->signaled != vl->posted)
 		verbs_probe(vl);
 	return vl->completed == vl->posted;
 }
-
-static void describe(struct link *link, const void *buf, size_t len, struct remote *remote)
-{
-	const struct region *region = region_find(&link->transport->regions, buf, len);
-
-	*remote = (struct remote){0};
-	if (!region || !region->mr)
-		return;
-	remote->address = (uintptr_t)buf;
-	remote->rkey = region->rkey;
-	remote->reach = 1;
-}
-
-static void *reach(struct link *link, const struct remote *remote, size_t len)
-{
-	(void)link;
-	(void)remote;
-	(void)len;
-	return NULL;
-}
-
-const struct link_ops verbs_ops = {
-	.post = post,
-	.post_from = post_from,
-	.write = write_direct,
-	.peek = verbs_peek,
-	.credit = credit,
-	.waiting = waiting,
-	.reserve = reserve,
-	.reserved = verbs_reserved,
-	.drained = drained,
-	.flushed = flushed,
-	.describe = describe,
-	.reach = reach,
-	.close = verbs_link_to_error,
-};
