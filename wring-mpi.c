@@ -1,4 +1,5 @@
 /* wring-mpi.c: libwring-mpi, wring-mpi.h's function as a symbol, for Fortran and Python. */
+/* SPDX-License-Identifier: MIT */
 
 /* The header's static inline function gets another name here, so that its own can be exported. */
 #define wring_comm_create_mpi create_mpi

@@ -12,6 +12,7 @@
 #include "bootstrap/topology.h"
 #include "bootstrap/tuning.h"
 #include "coll/comm.h"
+#include "coll/sizes.h"
 #include "transport/transport_state.h"
 
 extern char **environ;
@@ -127,7 +128,8 @@ static enum wring_status place_ranks(struct creation *c, struct wring_error *err
 	free(hosts);
 	for (int peer = 0; peer < size; peer++)
 		network |= c->host_of_rank[peer] != c->host_of_rank[0];
-	transport_set_ring(c->transport, c->rank_at, network);
+	transport_set_ring(c->transport, c->rank_at, network,
+			   sizes_slot(size, network, c->config.eager_bytes));
 	return WRING_OK;
 }
 
@@ -299,7 +301,9 @@ static void discard_comm(struct wring_comm *comm)
 	free(comm);
 }
 
-_Static_assert((int)TUNING_CHOICES <= (int)COLL_WISHES, "every line of a tuning file is a wish");
+_Static_assert((int)CONFIG_MOST_EAGER == (int)SIZES_MOST_EAGER, "coll has room for any setting");
+_Static_assert((int)TUNING_CHOICES <= (int)COLL_PREFERENCES,
+	       "every line of a tuning file is a preference");
 
 /* Every name that the tuning file may have is known to coll_prefer: a unit test sees to that. */
 static void hand_over_tuning(const struct tuning *tuning, struct coll *coll)
@@ -356,8 +360,8 @@ static void take_step(struct creation *c,
 		(void)step(c, &c->failure);
 }
 
-/* Rounds 2 to 4. The steps between them fail into c->failure, which the last round tells to all; only
- * a failed callback ends the rounds at once, with *error. */
+/* Rounds 2 to 4. The steps between them fail into c->failure, which the last round tells to all;
+ * only a failed callback ends the rounds at once, with *error. */
 static enum wring_status connect_ranks(struct creation *c, struct wring_error *error)
 {
 	const struct wring_bootstrap *b = c->bootstrap;

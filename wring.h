@@ -44,8 +44,9 @@ extern "C" {
  *   beginning after the owner: acc = x[c+1]; acc = acc op x[c+2]; ...; acc = acc op x[c]
  *   (positions modulo size). The accumulator is always the left operand; a NaN in MIN or MAX
  *   gives NaN, and every NaN that comes out is the positive quiet one; MIN and MAX of equal
- *   numbers keep the accumulator. FLOAT16 and BFLOAT16 are computed in float and rounded to nearest even after
- *   each step. AVG is SUM, divided once by size at the end. Integers wrap around.
+ *   numbers keep the accumulator. FLOAT16 and BFLOAT16 are computed in float and rounded to
+ *   nearest even after each step. AVG is SUM, divided once by size at the end. Integers wrap
+ *   around.
  *
  * It depends on the ring order, count and datatype; never on timing, segment size, transport,
  * kind of buffer or algorithm.

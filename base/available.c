@@ -1,4 +1,5 @@
 /* available.c: reads /proc/meminfo and the memory limits of control groups. */
+/* SPDX-License-Identifier: MIT */
 #include "base/available.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
 /* available.h: how much memory this process could still get. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_AVAILABLE_H
 #define BASE_AVAILABLE_H
 

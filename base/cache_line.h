@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* Bytes; slots, headers and chunks are whole numbers of them. A part of the wire format: not asked of
- * the processor. */
+/* Bytes; slots, headers and chunks are whole numbers of them. A part of the wire format: not asked
+ * of the processor. */
 enum { CACHE_LINE = 64 };
 
 static inline size_t cache_line_round_up(size_t bytes)

@@ -1,4 +1,5 @@
 /* cgroup.c: walks through control groups, version 1 and 2, from a process's own up to the root. */
+/* SPDX-License-Identifier: MIT */
 #include "base/cgroup.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
 /* cgroup.h: the control groups that this process is in, and what their files say. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_CGROUP_H
 #define BASE_CGROUP_H
 

@@ -1,4 +1,5 @@
 /* error.c: fills struct wring_error. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* error.h: how an error is written down, once, by whoever first decides that it is one. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 

@@ -1,23 +1,29 @@
 /* names.c: what the numbers of wring.h are called. */
-#include "wring.h"
+/* SPDX-License-Identifier: MIT */
+#include "base/names.h"
 
-static const size_t datatype_sizes[] = {
-	[WRING_INT8] = 1,    [WRING_UINT8] = 1,	  [WRING_INT32] = 4,   [WRING_UINT32] = 4,
-	[WRING_INT64] = 8,   [WRING_UINT64] = 8,  [WRING_FLOAT16] = 2, [WRING_BFLOAT16] = 2,
-	[WRING_FLOAT32] = 4, [WRING_FLOAT64] = 8,
+static const struct {
+	const char *name;
+	size_t size;
+	bool floating;
+} datatypes[] = {
+	[WRING_INT8] = {"int8", 1, false},	[WRING_UINT8] = {"uint8", 1, false},
+	[WRING_INT32] = {"int32", 4, false},	[WRING_UINT32] = {"uint32", 4, false},
+	[WRING_INT64] = {"int64", 8, false},	[WRING_UINT64] = {"uint64", 8, false},
+	[WRING_FLOAT16] = {"float16", 2, true}, [WRING_BFLOAT16] = {"bfloat16", 2, true},
+	[WRING_FLOAT32] = {"float32", 4, true}, [WRING_FLOAT64] = {"float64", 8, true},
 };
 
-static const char *const datatype_names[] = {
-	[WRING_INT8] = "int8",	     [WRING_UINT8] = "uint8",	    [WRING_INT32] = "int32",
-	[WRING_UINT32] = "uint32",   [WRING_INT64] = "int64",	    [WRING_UINT64] = "uint64",
-	[WRING_FLOAT16] = "float16", [WRING_BFLOAT16] = "bfloat16", [WRING_FLOAT32] = "float32",
-	[WRING_FLOAT64] = "float64",
-};
+enum { DATATYPES = sizeof(datatypes) / sizeof(datatypes[0]) };
+const enum wring_datatype names_last_datatype = (enum wring_datatype)(DATATYPES - 1);
 
 static const char *const op_names[] = {
 	[WRING_SUM] = "sum", [WRING_PROD] = "prod", [WRING_MIN] = "min",
 	[WRING_MAX] = "max", [WRING_AVG] = "avg",
 };
+
+enum { OPS = sizeof(op_names) / sizeof(op_names[0]) };
+const enum wring_op names_last_op = (enum wring_op)(OPS - 1);
 
 static const char *const transport_names[] = {
 	[WRING_TRANSPORT_AUTO] = "auto",
@@ -65,17 +71,22 @@ const char *wring_strerror(enum wring_status status)
 
 const char *wring_datatype_name(enum wring_datatype datatype)
 {
-	return (unsigned)datatype <= WRING_FLOAT64 ? datatype_names[datatype] : "unknown";
+	return (unsigned)datatype < DATATYPES ? datatypes[datatype].name : "unknown";
 }
 
 size_t wring_datatype_size(enum wring_datatype datatype)
 {
-	return (unsigned)datatype <= WRING_FLOAT64 ? datatype_sizes[datatype] : 0;
+	return (unsigned)datatype < DATATYPES ? datatypes[datatype].size : 0;
+}
+
+bool names_is_floating(enum wring_datatype datatype)
+{
+	return (unsigned)datatype < DATATYPES && datatypes[datatype].floating;
 }
 
 const char *wring_op_name(enum wring_op op)
 {
-	return (unsigned)op <= WRING_AVG ? op_names[op] : "unknown";
+	return (unsigned)op < OPS ? op_names[op] : "unknown";
 }
 
 const char *wring_transport_name(enum wring_transport transport)

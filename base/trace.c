@@ -1,4 +1,5 @@
 /* trace.c: Chrome trace events, one JSON object a line. */
+/* SPDX-License-Identifier: MIT */
 #include "base/trace.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* trace.h: writes what happens as Chrome trace events, to be looked at in Perfetto. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_TRACE_H
 #define BASE_TRACE_H
 

@@ -1,4 +1,5 @@
 /* config.c: a program's settings, and what they come to with the environment and the defaults. */
+/* SPDX-License-Identifier: MIT */
 #include "bootstrap/config.h"
 
 #include <string.h>

@@ -1,12 +1,16 @@
 /* config.h: what the defaults, the environment and the program together say. */
-#ifndef CONFIG_H
-#define CONFIG_H
+/* SPDX-License-Identifier: MIT */
+#ifndef BOOTSTRAP_CONFIG_H
+#define BOOTSTRAP_CONFIG_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "wring.h"
+
+/* The largest eager_bytes; the collectives have room for as much. */
+enum { CONFIG_MOST_EAGER = 65536 };
 
 /*
  * The public wring_config_init and wring_config_set are defined in config.c; the table of fields

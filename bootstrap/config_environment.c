@@ -1,4 +1,5 @@
 /* config_environment.c: the settings that WRING_* variables make, and those they only seem to. */
+/* SPDX-License-Identifier: MIT */
 #include "bootstrap/config_fields.h"
 
 #include <string.h>

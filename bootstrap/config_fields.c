@@ -1,4 +1,5 @@
 /* config_fields.c: finds a setting by its name, knows what it allows and reads it from text. */
+/* SPDX-License-Identifier: MIT */
 #include "bootstrap/config_fields.h"
 
 #include <ctype.h>

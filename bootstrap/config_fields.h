@@ -1,6 +1,7 @@
 /* config_fields.h: the one table of settings; parsing, ranges, texts and manual follow it. */
-#ifndef CONFIG_FIELDS_H
-#define CONFIG_FIELDS_H
+/* SPDX-License-Identifier: MIT */
+#ifndef BOOTSTRAP_CONFIG_FIELDS_H
+#define BOOTSTRAP_CONFIG_FIELDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* config_fingerprint.c: what must be equal on all ranks, in 32 bytes, and how it differs. */
+/* SPDX-License-Identifier: MIT */
 #include "bootstrap/config.h"
 
 #include <errno.h>

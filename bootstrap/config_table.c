@@ -1,4 +1,6 @@
 /* config_table.c: every setting once: its name, variable, meaning, range and default. */
+/* SPDX-License-Identifier: MIT */
+#include "bootstrap/config.h"
 #include "bootstrap/config_fields.h"
 
 static const char *const transports[] = {"auto", "shm", "verbs", NULL};
@@ -103,7 +105,7 @@ const struct config_field config_fields[CONFIG_FIELDS] = {
 	 .offset = offsetof(struct wring_config, eager_bytes),
 	 .size = sizeof(int),
 	 .min = 0,
-	 .max = 65536,
+	 .max = CONFIG_MOST_EAGER,
 	 .fallback = -1},
 	{.name = "ring",
 	 .variable = "WRING_RING",

@@ -1,4 +1,5 @@
 /* exchange.c: rounds of allgather and alltoall, and what they bring to light. */
+/* SPDX-License-Identifier: MIT */
 #include "bootstrap/exchange.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* exchange.h: the rounds in which the ranks are introduced to each other. */
-#ifndef EXCHANGE_H
-#define EXCHANGE_H
+/* SPDX-License-Identifier: MIT */
+#ifndef BOOTSTRAP_EXCHANGE_H
+#define BOOTSTRAP_EXCHANGE_H
 
 #include "bootstrap/config.h"
 #include "bootstrap/identity.h"

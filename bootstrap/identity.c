@@ -1,4 +1,5 @@
 /* identity.c: reads who this process is and puts ranks that share a host side by side. */
+/* SPDX-License-Identifier: MIT */
 #include "bootstrap/identity.h"
 
 #include <errno.h>

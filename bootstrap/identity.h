@@ -1,6 +1,7 @@
 /* identity.h: who a rank is, which ranks share a host, and the order of the ring. */
-#ifndef IDENTITY_H
-#define IDENTITY_H
+/* SPDX-License-Identifier: MIT */
+#ifndef BOOTSTRAP_IDENTITY_H
+#define BOOTSTRAP_IDENTITY_H
 
 #include <stdbool.h>
 #include <stdint.h>

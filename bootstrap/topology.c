@@ -1,4 +1,5 @@
 /* topology.c: asks hwloc where this process and the HCAs are; the only file that knows hwloc. */
+/* SPDX-License-Identifier: MIT */
 #include "bootstrap/topology.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* topology.h: the machine around this process: which HCA is near, which CPUs it may use. */
-#ifndef TOPOLOGY_H
-#define TOPOLOGY_H
+/* SPDX-License-Identifier: MIT */
+#ifndef BOOTSTRAP_TOPOLOGY_H
+#define BOOTSTRAP_TOPOLOGY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* tuning.c: reads the tuning file, line by line, and refuses what it does not understand. */
+/* SPDX-License-Identifier: MIT */
 #include "bootstrap/tuning.h"
 
 #include <ctype.h>

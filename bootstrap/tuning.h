@@ -1,6 +1,7 @@
 /* tuning.h: the tuning file: settings, and which algorithm is wanted from which size on. */
-#ifndef TUNING_H
-#define TUNING_H
+/* SPDX-License-Identifier: MIT */
+#ifndef BOOTSTRAP_TUNING_H
+#define BOOTSTRAP_TUNING_H
 
 #include <stdbool.h>
 #include <stddef.h>

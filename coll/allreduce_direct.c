@@ -1,8 +1,10 @@
 /* allreduce_direct.c: one host: each owner reads its chunk from all ranks and writes to all. */
+/* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "coll/allreduce_owner.h"
+#include "coll/allreduce_ring.h"
 #include "coll/reduce/reduce.h"
-#include "coll/request.h"
 
 /*
  * 1. ready   everyone tells everyone where its buffers are; that also says "my input is there".
@@ -18,33 +20,49 @@
  * reason knows it at once and does not wait.
  */
 
-#define PIECE_BYTES 16384   /* stays in the first-level cache until all have it */
-#define TURN_BYTES  1048576 /* reduced in one call of progress */
+/* A piece stays in the first-level cache until all have it; a turn is reduced in one call. */
+enum { PIECE_BYTES = 16384, TURN_BYTES = 1048576 };
+_Static_assert((int)PIECE_BYTES <= (int)SCRATCH_BYTES, "a piece is reduced in scratch");
+
+/* A peer's buffers, as pointers of this process. */
+struct reached {
+	const unsigned char *send;
+	unsigned char *recv;
+};
+
+struct state {
+	struct buffers own; /* where this rank's buffers are: alike for all host peers */
+	/* how many peers each step is done with, in ring order beginning after this rank */
+	int ready_sent, ready_taken, done_sent, done_taken;
+	size_t reduced;		  /* elements of the own chunk */
+	bool by_pointer;	  /* every rank's buffers are within reach */
+	struct ring_state ring;	  /* otherwise, one of these two: */
+	struct owner_state owner; /* where a chunk fits in a slot */
+	struct reached reached[]; /* by places after this one */
+};
+
+static struct state *state_of(const struct wring_request *request)
+{
+	return request->state;
+}
 
 static void start(struct wring_request *request)
 {
-	struct direct_state *state = &request->state.direct;
-	int i;
+	struct state *state = state_of(request);
 
-	for (i = 1; i < request->coll->size; i++)
-		lane_join(request, rank_after(request->coll, i));
-	lane_describe(request, rank_after(request->coll, 1), &state->own);
+	turn_join_all(request);
+	turn_describe(request, request->coll->next, &state->own);
 	state->by_pointer = state->own.send.reach && state->own.recv.reach;
-	ring_begin(request, &state->ring);
+	allreduce_ring_begin(request, &state->ring);
 }
 
-static void send_readies(struct wring_request *request, struct direct_state *state)
+static bool send_ready(struct wring_request *request, int i, int peer)
 {
-	struct coll *coll = request->coll;
-
-	while (state->sent < coll->size - 1) {
-		int peer = rank_after(coll, state->sent + 1);
-
-		if (!lane_may_send(request, peer))
-			return;
-		lane_send_buffers(request, peer, &state->own);
-		state->sent++;
-	}
+	(void)i;
+	if (!turn_may_send(request, peer))
+		return false;
+	turn_send_buffers(request, peer, &state_of(request)->own);
+	return true;
 }
 
 /* Where a peer's buffers are, as pointers of this process. */
@@ -55,50 +73,42 @@ static bool map_buffers(struct wring_request *request, int peer, const struct bu
 
 	if (!buffers->send.reach || !buffers->recv.reach)
 		return false;
-	reached->send = link_reach(link, &buffers->send, request->bytes);
-	reached->recv = link_reach(link, &buffers->recv, request->bytes);
+	reached->send = link_reach(link, &buffers->send, request->call.bytes);
+	reached->recv = link_reach(link, &buffers->recv, request->call.bytes);
 	if (reached->send && reached->recv)
 		return true;
 	transport_fail_at(request->coll->transport, WRING_ERR_SYSTEM, peer,
 			  request->signature.operation,
 			  "cannot map %zu bytes of rank %d's memory; see ulimit -v and "
 			  "vm.max_map_count",
-			  request->bytes, peer);
+			  request->call.bytes, peer);
 	return false;
 }
 
-static void take_readies(struct wring_request *request, struct direct_state *state)
+static bool take_ready(struct wring_request *request, int i, int peer)
 {
-	struct coll *coll = request->coll;
+	struct state *state = state_of(request);
 	struct buffers buffers;
-	struct message message;
 
-	while (state->taken < coll->size - 1) {
-		int i = state->taken + 1, peer = rank_after(coll, i);
-
-		if (!lane_peek_kind(request, peer, MESSAGE_READY, &message))
-			return;
-		memcpy(&buffers, message.payload, sizeof(buffers));
-		if (i == 1)
-			state->ring.next = buffers;
-		if (state->by_pointer)
-			state->by_pointer =
-				map_buffers(request, peer, &buffers, &request->reached[i]);
-		lane_consume(request, peer);
-		state->taken++;
-	}
+	if (!turn_take_ready(request, peer, &buffers))
+		return false;
+	if (i == 1)
+		state->ring.next = buffers;
+	if (state->by_pointer)
+		state->by_pointer = map_buffers(request, peer, &buffers, &state->reached[i]);
+	return true;
 }
 
 /* --- by pointer --------------------------------------------------------------------------- */
 
 static const void *peer_send_at(const struct wring_request *request, int i, size_t element)
 {
-	return request->reached[i].send + element * request->elem;
+	return state_of(request)->reached[i].send + element * request->call.elem;
 }
 
 static void *peer_recv_at(const struct wring_request *request, int i, size_t element)
 {
-	return request->reached[i].recv + element * request->elem;
+	return state_of(request)->reached[i].recv + element * request->call.elem;
 }
 
 /* acc = x[c+1] op ... op x[c+size-1], everything but the owner's own input. */
@@ -106,9 +116,8 @@ static const void *reduce_peers(struct wring_request *request, struct slice piec
 {
 	const struct call *call = &request->call;
 	const void *acc = peer_send_at(request, 1, piece.offset);
-	int i;
 
-	for (i = 2; i < request->coll->size; i++) {
+	for (int i = 2; i < request->coll->size; i++) {
 		reduce(request->coll->scratch, acc, peer_send_at(request, i, piece.offset),
 		       piece.count, call->datatype, call->op);
 		acc = request->coll->scratch;
@@ -120,8 +129,8 @@ static void reduce_piece(struct wring_request *request, struct slice piece)
 {
 	const struct call *call = &request->call;
 	const void *acc = reduce_peers(request, piece);
-	const void *own = send_at(request, piece.offset);
-	void *dst = recv_at(request, piece.offset);
+	const void *own = request_send_at(request, piece.offset);
+	void *dst = request_recv_at(request, piece.offset);
 	int i = 1;
 
 	if (call->op == WRING_AVG) {
@@ -132,16 +141,17 @@ static void reduce_piece(struct wring_request *request, struct slice piece)
 			   call->datatype, call->op);
 	}
 	for (; i < request->coll->size; i++)
-		memcpy(peer_recv_at(request, i, piece.offset), dst, piece.count * request->elem);
+		memcpy(peer_recv_at(request, i, piece.offset), dst,
+		       piece.count * request->call.elem);
 }
 
 /* Returns true when the own chunk is done. */
-static bool reduce_own_chunk(struct wring_request *request, struct direct_state *state)
+static bool reduce_own_chunk(struct wring_request *request, struct state *state)
 {
-	struct slice chunk = chunk_slice(request->call.count, request->elem, request->coll->size,
-					 request->coll->position);
-	size_t each = PIECE_BYTES / request->elem;
-	size_t until = state->reduced + TURN_BYTES / request->elem;
+	struct slice chunk = chunk_slice(request->call.count, request->call.elem,
+					 request->coll->size, request->coll->position);
+	size_t each = PIECE_BYTES / request->call.elem;
+	size_t until = state->reduced + TURN_BYTES / request->call.elem;
 
 	while (state->reduced < chunk.count && state->reduced < until) {
 		size_t rest = chunk.count - state->reduced;
@@ -154,55 +164,46 @@ static bool reduce_own_chunk(struct wring_request *request, struct direct_state 
 	return state->reduced >= chunk.count;
 }
 
-static void send_dones(struct wring_request *request, struct direct_state *state)
+static bool send_done(struct wring_request *request, int i, int peer)
 {
-	struct coll *coll = request->coll;
+	struct link *link = turn_may_send(request, peer);
 
-	while (state->done_sent < coll->size - 1) {
-		int peer = rank_after(coll, state->done_sent + 1);
-		struct link *link = lane_may_send(request, peer);
-
-		if (!link)
-			return;
-		link_notify(link, MESSAGE_DONE, &request->signature);
-		lane_sent_last(request, peer);
-		state->done_sent++;
-	}
+	(void)i;
+	if (!link)
+		return false;
+	link_notify(link, MESSAGE_DONE, &request->signature);
+	turn_sent_last(request, peer);
+	return true;
 }
 
-static void take_dones(struct wring_request *request, struct direct_state *state)
+static bool take_done(struct wring_request *request, int i, int peer)
 {
-	struct coll *coll = request->coll;
 	struct message message;
 
-	while (state->done_taken < coll->size - 1) {
-		int peer = rank_after(coll, state->done_taken + 1);
-
-		if (!lane_peek_kind(request, peer, MESSAGE_DONE, &message))
-			return;
-		lane_consume(request, peer);
-		lane_took_last(request, peer);
-		state->done_taken++;
-	}
+	(void)i;
+	if (!turn_peek_kind(request, peer, MESSAGE_DONE, &message))
+		return false;
+	turn_consume(request, peer);
+	turn_took_last(request, peer);
+	return true;
 }
 
-static bool progress_by_pointer(struct wring_request *request, struct direct_state *state)
+static bool progress_by_pointer(struct wring_request *request, struct state *state)
 {
+	bool sent, taken;
+
 	if (!reduce_own_chunk(request, state))
 		return false;
-	send_dones(request, state);
-	take_dones(request, state);
-	return state->done_sent == request->coll->size - 1 &&
-	       state->done_taken == request->coll->size - 1;
+	sent = ring_sweep(request, &state->done_sent, send_done);
+	taken = ring_sweep(request, &state->done_taken, take_done);
+	return sent && taken;
 }
 
 /* --- by messages -------------------------------------------------------------------------- */
 
-static bool progress_by_messages(struct wring_request *request, struct direct_state *state)
+static bool progress_by_messages(struct wring_request *request, struct state *state, bool all_taken)
 {
 	struct coll *coll = request->coll;
-	bool all_taken = state->taken == coll->size - 1;
-	int i;
 
 	if (owner_fits(coll, &request->call))
 		return owner_progress(request, &state->owner, all_taken);
@@ -210,30 +211,32 @@ static bool progress_by_messages(struct wring_request *request, struct direct_st
 	state->ring.ready_taken = all_taken;
 	if (!ring_progress(request, &state->ring, all_taken) || !all_taken)
 		return false;
-	for (i = 1; i < coll->size; i++) {
-		lane_sent_last(request, rank_after(coll, i));
-		lane_took_last(request, rank_after(coll, i));
+	for (int i = 1; i < coll->size; i++) {
+		turn_sent_last(request, ring_rank_after(coll, i));
+		turn_took_last(request, ring_rank_after(coll, i));
 	}
 	return true;
 }
 
 static bool progress(struct wring_request *request)
 {
-	struct direct_state *state = &request->state.direct;
-	int peers = request->coll->size - 1;
+	struct state *state = state_of(request);
+	bool all_sent, all_taken;
 
 	request->waiting_for = -1;
-	send_readies(request, state);
-	take_readies(request, state);
-	if (state->sent < peers)
+	all_sent = ring_sweep(request, &state->ready_sent, send_ready);
+	all_taken = ring_sweep(request, &state->ready_taken, take_ready);
+	if (!all_sent)
 		return false;
 	if (!state->by_pointer)
-		return progress_by_messages(request, state);
-	return state->taken == peers && progress_by_pointer(request, state);
+		return progress_by_messages(request, state, all_taken);
+	return all_taken && progress_by_pointer(request, state);
 }
 
 const struct algorithm allreduce_direct = {
 	.name = "allreduce_direct",
+	.state_bytes = sizeof(struct state),
+	.peer_bytes = sizeof(struct reached),
 	.start = start,
 	.progress = progress,
 };

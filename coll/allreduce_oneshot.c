@@ -1,5 +1,6 @@
 /* allreduce_oneshot.c: small vectors: everyone writes to everyone, each reduces all; one hop. */
-#include "coll/request.h"
+/* SPDX-License-Identifier: MIT */
+#include "coll/reduce_inputs.h"
 
 /*
  * Each rank sends its whole vector to every other (size-1 messages), leaves the heads where they
@@ -7,68 +8,61 @@
  * chunk's owner would have done. Cost: 1 hop, (size-1) vectors sent and reduced by everyone.
  */
 
-static void start(struct wring_request *request)
+/* Peers done with, in ring order beginning after this rank. */
+struct state {
+	int sent, arrived;
+};
+
+static bool send_vector(struct wring_request *request, int i, int peer)
 {
-	int i;
+	struct link *link = turn_may_send(request, peer);
 
-	for (i = 1; i < request->coll->size; i++)
-		lane_join(request, rank_after(request->coll, i));
-}
-
-static void send_to_all(struct wring_request *request, struct oneshot_state *state)
-{
-	struct coll *coll = request->coll;
-
-	while (state->sent < coll->size - 1) {
-		int peer = rank_after(coll, state->sent + 1);
-		struct link *link = lane_may_send(request, peer);
-
-		if (!link)
-			return;
-		link_copy(link, MESSAGE_DATA, &request->signature, request->call.sendbuf,
-			  request->bytes);
-		lane_sent_last(request, peer);
-		state->sent++;
-	}
+	(void)i;
+	if (!link)
+		return false;
+	link_copy(link, MESSAGE_DATA, &request->signature, request->call.sendbuf,
+		  request->call.bytes);
+	turn_sent_last(request, peer);
+	return true;
 }
 
 static void reduce_all(struct wring_request *request)
 {
 	const struct call *call = &request->call;
-	int chunk;
+	int size = request->coll->size;
 
-	for (chunk = 0; chunk < request->coll->size; chunk++) {
-		struct slice slice =
-			chunk_slice(call->count, request->elem, request->coll->size, chunk);
+	for (int chunk = 0; chunk < size; chunk++) {
+		struct slice slice = chunk_slice(call->count, call->elem, size, chunk);
 
 		if (slice.count == 0)
 			return;
-		inputs_reduce(request, chunk, slice, 0);
+		reduce_inputs(request, chunk, slice, 0);
 	}
 }
 
 static bool progress(struct wring_request *request)
 {
-	struct oneshot_state *state = &request->state.oneshot;
+	struct state *state = request->state;
+	const struct call *call = &request->call;
 	struct coll *coll = request->coll;
-	int i;
+	bool sent;
 
 	request->waiting_for = -1;
-	send_to_all(request, state);
-	if (!inputs_arrived(request, &state->arrived, request->bytes) ||
-	    state->sent < coll->size - 1)
+	sent = ring_sweep(request, &state->sent, send_vector);
+	if (!reduce_inputs_arrived(request, &state->arrived, call->bytes) || !sent)
 		return false;
-	if (!inputs_collect(request, request->call.sendbuf, request->bytes))
+	if (!reduce_inputs_collect(request, call->sendbuf, call->bytes))
 		return false;
 	reduce_all(request);
-	inputs_consume(request);
-	for (i = 1; i < coll->size; i++)
-		lane_took_last(request, rank_after(coll, i));
+	reduce_inputs_consume(request);
+	for (int i = 1; i < coll->size; i++)
+		turn_took_last(request, ring_rank_after(coll, i));
 	return true;
 }
 
 const struct algorithm allreduce_oneshot = {
 	.name = "allreduce_oneshot",
-	.start = start,
+	.state_bytes = sizeof(struct state),
+	.start = turn_join_all,
 	.progress = progress,
 };

@@ -1,95 +1,109 @@
-/* arguments.c: refuses wrong arguments before anything is changed. */
+/* arguments.c: what each collective takes; refuses wrong arguments before anything changes. */
+/* SPDX-License-Identifier: MIT */
+#include "base/names.h"
 #include "coll/coll.h"
 
-static enum wring_status refuse(struct wring_error *error, const char *function, const char *what)
+static const struct {
+	const char *name;
+	bool has_op, has_root, has_data;
+} collectives[] = {
+	[COLLECTIVE_ALLREDUCE] = {"allreduce", .has_op = true, .has_data = true},
+	[COLLECTIVE_BROADCAST] = {"broadcast", .has_root = true, .has_data = true},
+	[COLLECTIVE_BARRIER] = {"barrier"},
+};
+
+const char *collective_name(int collective)
 {
-	return error_set(error, WRING_ERR_INVALID, "%s: %s", function, what);
+	int n = (int)(sizeof(collectives) / sizeof(collectives[0]));
+
+	return collective > 0 && collective < n ? collectives[collective].name : "unknown";
 }
 
-static const char *function_name(const struct call *call)
+static const char *name_of(const struct call *call)
 {
-	switch (call->collective) {
-	case COLLECTIVE_ALLREDUCE:
-		return "wring_allreduce";
-	case COLLECTIVE_BROADCAST:
-		return "wring_broadcast";
-	case COLLECTIVE_BARRIER:
-	default:
-		return "wring_barrier";
-	}
+	return collectives[call->collective].name;
 }
 
 static enum wring_status check_datatype(const struct call *call, struct wring_error *error)
 {
-	size_t elem = wring_datatype_size(call->datatype);
-
-	if (elem == 0)
+	if (call->elem == 0)
 		return error_set(
 			error, WRING_ERR_INVALID,
-			"%s: datatype %d is unknown; use WRING_INT8 (0) to WRING_FLOAT64 (9)",
-			function_name(call), (int)call->datatype);
-	if (call->count > SIZE_MAX / elem)
+			"wring_%s: datatype %d is unknown; use 0 (%s) to %d (%s)", name_of(call),
+			(int)call->datatype, wring_datatype_name((enum wring_datatype)0),
+			(int)names_last_datatype, wring_datatype_name(names_last_datatype));
+	if (call->count > SIZE_MAX / call->elem)
 		return error_set(error, WRING_ERR_INVALID,
-				 "%s: count %zu x %zu bytes overflows; count is in elements",
-				 function_name(call), call->count, elem);
+				 "wring_%s: count %zu x %zu bytes overflows; count is in elements",
+				 name_of(call), call->count, call->elem);
 	return WRING_OK;
-}
-
-static bool is_floating(enum wring_datatype datatype)
-{
-	return datatype >= WRING_FLOAT16 && datatype <= WRING_FLOAT64;
 }
 
 static enum wring_status check_op(const struct call *call, struct wring_error *error)
 {
-	if ((int)call->op < WRING_SUM || (int)call->op > WRING_AVG)
+	if ((unsigned)call->op > (unsigned)names_last_op)
 		return error_set(error, WRING_ERR_INVALID,
-				 "%s: op %d is unknown; use WRING_SUM (0) to WRING_AVG (4)",
-				 function_name(call), (int)call->op);
-	if (call->op == WRING_AVG && !is_floating(call->datatype))
-		return error_set(error, WRING_ERR_UNSUPPORTED,
-				 "%s: op avg of %s is not defined here; use sum and divide, or a "
-				 "floating datatype",
-				 function_name(call), wring_datatype_name(call->datatype));
+				 "wring_%s: op %d is unknown; use 0 (%s) to %d (%s)", name_of(call),
+				 (int)call->op, wring_op_name((enum wring_op)0), (int)names_last_op,
+				 wring_op_name(names_last_op));
+	if (call->op == WRING_AVG && !names_is_floating(call->datatype))
+		return error_set(
+			error, WRING_ERR_UNSUPPORTED,
+			"wring_%s: op avg of %s is not defined here; use sum and divide, or a "
+			"floating datatype",
+			name_of(call), wring_datatype_name(call->datatype));
 	return WRING_OK;
+}
+
+static enum wring_status refuse(const struct call *call, const char *what,
+				struct wring_error *error)
+{
+	return error_set(error, WRING_ERR_INVALID, "wring_%s: %s", name_of(call), what);
 }
 
 static enum wring_status check_buffers(const struct call *call, struct wring_error *error)
 {
 	uintptr_t send = (uintptr_t)call->sendbuf, recv = (uintptr_t)call->recvbuf;
-	size_t bytes = call->count * wring_datatype_size(call->datatype);
 	uintptr_t gap = send < recv ? recv - send : send - recv;
 
-	if (bytes == 0)
+	if (call->bytes == 0)
 		return WRING_OK;
 	if (!call->sendbuf)
-		return refuse(error, function_name(call),
-			      call->collective == COLLECTIVE_BROADCAST
+		return refuse(call,
+			      collectives[call->collective].has_root
 				      ? "buf is NULL and count is not 0"
 				      : "sendbuf is NULL and count is not 0; in place is "
-					"sendbuf == recvbuf");
+					"sendbuf == recvbuf",
+			      error);
 	if (!call->recvbuf)
-		return refuse(error, function_name(call), "recvbuf is NULL and count is not 0");
-	if (gap != 0 && gap < bytes)
-		return error_set(error, WRING_ERR_INVALID,
-				 "%s: sendbuf %p and recvbuf %p overlap within %zu bytes; pass the "
-				 "same pointer twice for in place, or separate buffers",
-				 function_name(call), call->sendbuf, call->recvbuf, bytes);
+		return refuse(call, "recvbuf is NULL and count is not 0", error);
+	if (gap != 0 && gap < call->bytes)
+		return error_set(
+			error, WRING_ERR_INVALID,
+			"wring_%s: sendbuf %p and recvbuf %p overlap within %zu bytes; pass the "
+			"same pointer twice for in place, or separate buffers",
+			name_of(call), call->sendbuf, call->recvbuf, call->bytes);
 	return WRING_OK;
+}
+
+static enum wring_status check_root(const struct call *call, int size, struct wring_error *error)
+{
+	if (call->root >= 0 && call->root < size)
+		return WRING_OK;
+	return error_set(error, WRING_ERR_INVALID, "wring_%s: root %d is outside 0..%d",
+			 name_of(call), call->root, size - 1);
 }
 
 enum wring_status coll_check(const struct call *call, int size, struct wring_error *error)
 {
 	enum wring_status status;
 
-	if (call->collective == COLLECTIVE_BARRIER)
+	if (!collectives[call->collective].has_data)
 		return WRING_OK;
 	status = check_datatype(call, error);
-	if (!status && call->collective == COLLECTIVE_ALLREDUCE)
+	if (!status && collectives[call->collective].has_op)
 		status = check_op(call, error);
-	if (!status && call->collective == COLLECTIVE_BROADCAST &&
-	    (call->root < 0 || call->root >= size))
-		return error_set(error, WRING_ERR_INVALID,
-				 "wring_broadcast: root %d is outside 0..%d", call->root, size - 1);
+	if (!status && collectives[call->collective].has_root)
+		status = check_root(call, size, error);
 	return status ? status : check_buffers(call, error);
 }

@@ -1,10 +1,16 @@
 /* barrier_dissemination.c: in round k tell the rank 2^k places on, hear the one 2^k places back. */
-#include "coll/request.h"
+/* SPDX-License-Identifier: MIT */
+#include "coll/ring.h"
 
 /*
  * After round k every rank has heard, directly or not, of the 2^(k+1) - 1 ranks before it; after
  * ceil(log2(size)) rounds of all. A link is used at most once in each direction.
  */
+
+struct state {
+	int round;
+	bool sent; /* in this round */
+};
 
 static int peer_on(const struct coll *coll, int round)
 {
@@ -21,40 +27,39 @@ static int peer_back(const struct coll *coll, int round)
 static void start(struct wring_request *request)
 {
 	struct coll *coll = request->coll;
-	int round;
 
-	for (round = 0; 1 << round < coll->size; round++) {
-		lane_join_tx(request, peer_on(coll, round));
-		lane_join_rx(request, peer_back(coll, round));
+	for (int round = 0; 1 << round < coll->size; round++) {
+		turn_join_tx(request, peer_on(coll, round));
+		turn_join_rx(request, peer_back(coll, round));
 	}
 }
 
 /* Returns true when this rank has told and heard in the present round. */
-static bool finish_round(struct wring_request *request, struct dissemination_state *state)
+static bool finish_round(struct wring_request *request, struct state *state)
 {
 	int on = peer_on(request->coll, state->round);
 	int back = peer_back(request->coll, state->round);
 	struct message message;
 
 	if (!state->sent) {
-		struct link *link = lane_may_send(request, on);
+		struct link *link = turn_may_send(request, on);
 
 		if (!link)
 			return false;
 		link_notify(link, MESSAGE_DATA, &request->signature);
-		lane_sent_last(request, on);
+		turn_sent_last(request, on);
 		state->sent = true;
 	}
-	if (!lane_peek_kind(request, back, MESSAGE_DATA, &message))
+	if (!turn_peek_kind(request, back, MESSAGE_DATA, &message))
 		return false;
-	lane_consume(request, back);
-	lane_took_last(request, back);
+	turn_consume(request, back);
+	turn_took_last(request, back);
 	return true;
 }
 
 static bool progress(struct wring_request *request)
 {
-	struct dissemination_state *state = &request->state.dissemination;
+	struct state *state = request->state;
 
 	request->waiting_for = -1;
 	while (1 << state->round < request->coll->size) {
@@ -68,6 +73,7 @@ static bool progress(struct wring_request *request)
 
 const struct algorithm barrier_dissemination = {
 	.name = "barrier_dissemination",
+	.state_bytes = sizeof(struct state),
 	.start = start,
 	.progress = progress,
 };

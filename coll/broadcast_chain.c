@@ -1,7 +1,8 @@
 /* broadcast_chain.c: large messages: segments pass along the ring from the root, pipelined. */
+/* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "coll/request.h"
+#include "coll/ring.h"
 
 /*
  *   root -> next -> ... -> the position before the root
@@ -14,51 +15,38 @@
  * Cost: (size - 2 + segments) segments' time; every link carries the message once.
  */
 
-static int root_distance(const struct wring_request *request)
-{
-	const struct coll *coll = request->coll;
-	int distance = 0, position = coll->position;
-
-	while (transport_rank_at(coll->transport, position) != request->call.root) {
-		position = ring_prev(position, coll->size);
-		distance++;
-	}
-	return distance;
-}
-
-/* An eighth of the message, so that the chain fills quickly, within what a slot holds. */
-static size_t segment_bytes(const struct wring_request *request)
-{
-	size_t most = transport_segment_bytes(request->coll->transport);
-	size_t least = smallest_segment(request->coll);
-	size_t bytes = request->bytes / 8;
-
-	if (bytes < least)
-		bytes = least;
-	return (bytes < most ? bytes : most) / 64 * 64;
-}
+struct state {
+	size_t segments, segment_bytes;
+	size_t taken, sent; /* segments */
+	bool is_root, is_last;
+	bool ready_sent, ready_taken;
+	struct buffers next;
+};
 
 static void start(struct wring_request *request)
 {
-	struct chain_state *state = &request->state.chain;
-	int distance = root_distance(request);
+	struct state *state = request->state;
+	struct coll *coll = request->coll;
+	int root = ring_position_of(coll, request->call.root);
+	int distance = ring_back(coll->position, root, coll->size);
 
 	state->is_root = distance == 0;
-	state->is_last = distance == request->coll->size - 1;
-	state->segment_bytes = segment_bytes(request);
-	state->segments = pieces(request->bytes, state->segment_bytes);
+	state->is_last = distance == coll->size - 1;
+	/* An eighth of the message, so that the chain fills quickly. */
+	state->segment_bytes = sizes_segment(coll, request->call.bytes / 8);
+	state->segments = pieces(request->call.bytes, state->segment_bytes);
 	if (state->is_root)
 		state->taken = state->segments;
 	else
-		lane_join(request, prev_rank(request->coll));
+		turn_join(request, coll->prev);
 	if (!state->is_last)
-		lane_join(request, next_rank(request->coll));
+		turn_join(request, coll->next);
 }
 
-static struct slice segment_at(const struct wring_request *request, const struct chain_state *state,
+static struct slice segment_at(const struct wring_request *request, const struct state *state,
 			       size_t index)
 {
-	struct slice all = {0, request->bytes};
+	struct slice all = {0, request->call.bytes};
 
 	return segment_slice(all, state->segment_bytes, index);
 }
@@ -69,17 +57,17 @@ static bool segment_fits(struct wring_request *request, struct slice slice,
 	if (message->kind == MESSAGE_DIRECT ||
 	    (message->kind == MESSAGE_DATA && message->len == slice.count))
 		return true;
-	request_fail_message(request, prev_rank(request->coll), "a segment of another length");
+	turn_refuse_message(request, request->coll->prev, "a segment of another length");
 	return false;
 }
 
-static bool try_take(struct wring_request *request, struct chain_state *state)
+static bool try_take(struct wring_request *request, struct state *state)
 {
-	int prev = prev_rank(request->coll);
+	int prev = request->coll->prev;
 	struct message message;
 	struct slice slice;
 
-	if (state->taken == state->segments || !lane_peek(request, prev, &message))
+	if (state->taken == state->segments || !turn_peek(request, prev, &message))
 		return false;
 	slice = segment_at(request, state, state->taken);
 	if (!segment_fits(request, slice, &message))
@@ -87,22 +75,22 @@ static bool try_take(struct wring_request *request, struct chain_state *state)
 	if (message.kind == MESSAGE_DATA)
 		memcpy((unsigned char *)request->call.recvbuf + slice.offset, message.payload,
 		       slice.count);
-	lane_consume(request, prev);
+	turn_consume(request, prev);
 	if (++state->taken == state->segments)
-		lane_took_last(request, prev);
+		turn_took_last(request, prev);
 	return true;
 }
 
-static bool try_send(struct wring_request *request, struct chain_state *state)
+static bool try_send(struct wring_request *request, struct state *state)
 {
-	int next = next_rank(request->coll);
+	int next = request->coll->next;
 	const void *src;
 	struct slice slice;
 	struct link *link;
 
 	if (state->is_last || state->sent == state->taken)
 		return false;
-	link = lane_may_send(request, next);
+	link = turn_may_send(request, next);
 	if (!link)
 		return false;
 	slice = segment_at(request, state, state->sent);
@@ -113,32 +101,29 @@ static bool try_send(struct wring_request *request, struct chain_state *state)
 	else
 		link_send(link, MESSAGE_DATA, &request->signature, src, slice.count);
 	if (++state->sent == state->segments)
-		lane_sent_last(request, next);
+		turn_sent_last(request, next);
 	return true;
 }
 
-static void exchange_ready(struct wring_request *request, struct chain_state *state)
+static void exchange_ready(struct wring_request *request, struct state *state)
 {
-	int next = next_rank(request->coll), prev = prev_rank(request->coll);
-	struct message message;
+	int next = request->coll->next, prev = request->coll->prev;
 
-	if (!state->is_root && !state->ready_sent && lane_may_send(request, prev)) {
-		lane_send_ready(request, prev);
-		lane_sent_last(request, prev);
-		state->ready_sent = true;
+	if (!state->is_root && !state->ready_sent) {
+		state->ready_sent = turn_send_ready(request, prev);
+		if (state->ready_sent)
+			turn_sent_last(request, prev);
 	}
-	if (state->is_last || state->ready_taken ||
-	    !lane_peek_kind(request, next, MESSAGE_READY, &message))
-		return;
-	memcpy(&state->next, message.payload, sizeof(state->next));
-	lane_consume(request, next);
-	lane_took_last(request, next);
-	state->ready_taken = true;
+	if (!state->is_last && !state->ready_taken) {
+		state->ready_taken = turn_take_ready(request, next, &state->next);
+		if (state->ready_taken)
+			turn_took_last(request, next);
+	}
 }
 
 static bool progress(struct wring_request *request)
 {
-	struct chain_state *state = &request->state.chain;
+	struct state *state = request->state;
 	bool moved = true;
 
 	exchange_ready(request, state);
@@ -150,12 +135,13 @@ static bool progress(struct wring_request *request)
 	request->lingers =
 		(!state->is_root && !state->ready_sent) || (!state->is_last && !state->ready_taken);
 	return state->taken == state->segments &&
-	       (state->is_last || (state->sent == state->segments &&
-				   lane_drained(request, next_rank(request->coll))));
+	       (state->is_last ||
+		(state->sent == state->segments && turn_drained(request, request->coll->next)));
 }
 
 const struct algorithm broadcast_chain = {
 	.name = "broadcast_chain",
+	.state_bytes = sizeof(struct state),
 	.start = start,
 	.progress = progress,
 };

@@ -1,7 +1,8 @@
 /* broadcast_tree.c: small messages: a binomial or a flat tree, one message per link. */
+/* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "coll/request.h"
+#include "coll/ring.h"
 
 /*
  * Places are counted from the root along the ring. The parent of place v is v without its lowest
@@ -17,30 +18,35 @@
  * or 1.
  */
 
-#define FLAT_RANKS 8
+enum { FLAT_RANKS = 8 };
 
-static int root_position(const struct coll *coll, int root)
+struct state {
+	int root;     /* its position in the ring */
+	int place;    /* of this rank, counted from there */
+	int children; /* place + 2^i exists for i from 0 to children-1 */
+	bool flat;    /* all are the root's children instead */
+	int sent;     /* children */
+	bool data_taken;
+};
+
+static struct state *state_of(const struct wring_request *request)
 {
-	int position = 0;
-
-	while (transport_rank_at(coll->transport, position) != root)
-		position++;
-	return position;
+	return request->state;
 }
 
 static int rank_at_place(const struct wring_request *request, int place)
 {
 	const struct coll *coll = request->coll;
 
-	return transport_rank_at(coll->transport, ring_back(request->state.tree.root,
+	return transport_rank_at(coll->transport, ring_back(state_of(request)->root,
 							    coll->size - place, coll->size));
 }
 
-static void find_place(const struct wring_request *request, struct tree_state *tree)
+static void find_place(const struct wring_request *request, struct state *tree)
 {
 	const struct coll *coll = request->coll;
 
-	tree->root = root_position(coll, request->call.root);
+	tree->root = ring_position_of(coll, request->call.root);
 	tree->place = ring_back(coll->position, tree->root, coll->size);
 	tree->flat = coll->size <= FLAT_RANKS && transport_all_shm(coll->transport);
 	if (tree->flat) {
@@ -54,7 +60,7 @@ static void find_place(const struct wring_request *request, struct tree_state *t
 
 static int parent_of(const struct wring_request *request)
 {
-	const struct tree_state *tree = &request->state.tree;
+	const struct state *tree = state_of(request);
 
 	return rank_at_place(request, tree->flat ? 0 : tree->place & (tree->place - 1));
 }
@@ -62,7 +68,7 @@ static int parent_of(const struct wring_request *request)
 /* Child number i; the one with the largest subtree is served first. */
 static int child_of(const struct wring_request *request, int i)
 {
-	const struct tree_state *tree = &request->state.tree;
+	const struct state *tree = state_of(request);
 
 	if (tree->flat)
 		return rank_at_place(request, i + 1);
@@ -71,48 +77,47 @@ static int child_of(const struct wring_request *request, int i)
 
 static void start(struct wring_request *request)
 {
-	struct tree_state *tree = &request->state.tree;
-	int i;
+	struct state *tree = state_of(request);
 
 	find_place(request, tree);
 	if (tree->place)
-		lane_join_rx(request, parent_of(request));
-	for (i = 0; i < tree->children; i++)
-		lane_join_tx(request, child_of(request, i));
+		turn_join_rx(request, parent_of(request));
+	for (int i = 0; i < tree->children; i++)
+		turn_join_tx(request, child_of(request, i));
 }
 
 /* True when the data is here. */
-static bool take_data(struct wring_request *request, struct tree_state *state, int parent)
+static bool take_data(struct wring_request *request, struct state *state, int parent)
 {
 	struct message message;
 
 	if (state->data_taken)
 		return true;
-	if (!lane_peek_kind(request, parent, MESSAGE_DATA, &message))
+	if (!turn_peek_kind(request, parent, MESSAGE_DATA, &message))
 		return false;
-	if (message.len != request->bytes) {
-		request_fail_message(request, parent, "a message of another length");
+	if (message.len != request->call.bytes) {
+		turn_refuse_message(request, parent, "a message of another length");
 		return false;
 	}
-	if (request->bytes)
-		memcpy(request->call.recvbuf, message.payload, request->bytes);
-	lane_consume(request, parent);
-	lane_took_last(request, parent);
+	if (request->call.bytes)
+		memcpy(request->call.recvbuf, message.payload, request->call.bytes);
+	turn_consume(request, parent);
+	turn_took_last(request, parent);
 	state->data_taken = true;
 	return true;
 }
 
-static bool send_data(struct wring_request *request, struct tree_state *state)
+static bool send_data(struct wring_request *request, struct state *state)
 {
 	while (state->sent < state->children) {
 		int child = child_of(request, state->sent);
-		struct link *link = lane_may_send(request, child);
+		struct link *link = turn_may_send(request, child);
 
 		if (!link)
 			return false;
 		link_copy(link, MESSAGE_DATA, &request->signature, request->call.recvbuf,
-			  request->bytes);
-		lane_sent_last(request, child);
+			  request->call.bytes);
+		turn_sent_last(request, child);
 		state->sent++;
 	}
 	return true;
@@ -120,7 +125,7 @@ static bool send_data(struct wring_request *request, struct tree_state *state)
 
 static bool progress(struct wring_request *request)
 {
-	struct tree_state *state = &request->state.tree;
+	struct state *state = state_of(request);
 
 	request->waiting_for = -1;
 	if (state->place && !take_data(request, state, parent_of(request)))
@@ -130,6 +135,7 @@ static bool progress(struct wring_request *request)
 
 const struct algorithm broadcast_tree = {
 	.name = "broadcast_tree",
+	.state_bytes = sizeof(struct state),
 	.start = start,
 	.progress = progress,
 };

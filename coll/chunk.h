@@ -1,34 +1,16 @@
-/* chunk.h: places around the ring, and the slicing of a vector into chunks and segments. */
+/* chunk.h: the slicing of a vector into chunks and segments. */
 /* SPDX-License-Identifier: MIT */
 #ifndef COLL_CHUNK_H
 #define COLL_CHUNK_H
 
 #include <stddef.h>
 
+#include "base/cache_line.h"
+
 /* A run of elements: one chunk for each rank, cut into many segments. */
 struct slice {
 	size_t offset, count;
 };
-
-/* The position after this one, where this rank sends to. */
-static inline int ring_next(int position, int size)
-{
-	return position + 1 == size ? 0 : position + 1;
-}
-
-/* The position before this one, where this rank receives from. */
-static inline int ring_prev(int position, int size)
-{
-	return position == 0 ? size - 1 : position - 1;
-}
-
-/* The position that many steps before this one; steps may go around more than once. */
-static inline int ring_back(int position, int steps, int size)
-{
-	int around = steps % size;
-
-	return position < around ? position - around + size : position - around;
-}
 
 /* How many pieces of at most `each` elements hold count elements; each is at least 1. */
 static inline size_t pieces(size_t count, size_t each)
@@ -36,10 +18,10 @@ static inline size_t pieces(size_t count, size_t each)
 	return count == 0 ? 0 : (count - 1) / each + 1;
 }
 
-/* The elements of a full chunk: count / size, rounded up to whole cache lines of 64 bytes. */
+/* The elements of a full chunk: count / size, rounded up to whole cache lines. */
 static inline size_t chunk_elems(size_t count, size_t datatype_size, int size)
 {
-	size_t line = 64 / datatype_size;
+	size_t line = CACHE_LINE / datatype_size;
 	size_t lines = pieces(pieces(count, (size_t)size), line);
 
 	return lines > (size_t)-1 / line ? (size_t)-1 : lines * line;

@@ -1,6 +1,7 @@
 /* coll.h: the collectives of one communicator: a queue of requests over the links. */
-#ifndef COLL_H
-#define COLL_H
+/* SPDX-License-Identifier: MIT */
+#ifndef COLL_COLL_H
+#define COLL_COLL_H
 
 #include "transport/transport.h"
 
@@ -15,26 +16,36 @@ struct call {
 	enum wring_datatype datatype;
 	enum wring_op op;
 	int root;
+	size_t elem;  /* bytes of one element */
+	size_t bytes; /* of all; right once coll_check has accepted the call */
 };
+
+/* Fill in elem and bytes. */
+static inline struct call call_measured(struct call call)
+{
+	call.elem = wring_datatype_size(call.datatype);
+	call.bytes = call.count * call.elem;
+	return call;
+}
 
 struct coll;
 struct wring_request;
 
-/* owner is what request_owner gives back. Borrows transport until coll_close. */
+/* owner is what coll_owner gives back. Borrows transport until coll_close. */
 enum wring_status coll_open(struct coll **coll, struct transport *transport, void *owner,
 			    struct wring_error *error);
 
 /*
- * A wish for the choice of algorithms: collective ("allreduce") of vectors of at most bytes, or above
- * of more than bytes, by algorithm ("ring"), where that can be used; wishes count in the order made.
- * Before the first call, alike on all ranks. False: unknown names, or too many wishes.
+ * Prefer `algorithm` ("ring") of a collective ("allreduce") for vectors up to (above: beyond)
+ * `bytes`. The first preference that fits counts, where that algorithm can be used. Before the
+ * first call, alike on all ranks. False: unknown names, or too many preferences.
  */
-enum { COLL_WISHES = 32 };
+enum { COLL_PREFERENCES = 32 };
 bool coll_prefer(struct coll *coll, const char *collective, const char *algorithm, bool above,
 		 uint64_t bytes);
 
-/* Row i of the table of algorithms that can be preferred, by name; false: there are no more. The rows
- * of one collective stand together. */
+/* Row i of the table of algorithms that can be preferred, by name; false: there are no more. The
+ * rows of one collective stand together. */
 bool coll_candidate(size_t i, const char **collective, const char **algorithm);
 
 /* Drops all requests in flight. NULL is fine. */
@@ -80,6 +91,7 @@ enum wring_status coll_status(const struct wring_request *request);
 /* How many collectives have been started. */
 uint64_t coll_operations(const struct coll *coll);
 
+/* "allreduce"; "unknown" for any other number. */
 const char *collective_name(int collective);
 
 #endif

@@ -1,4 +1,5 @@
 /* collective_self.c: any collective of a communicator with one rank. */
+/* SPDX-License-Identifier: MIT */
 #include <string.h>
 
 #include "coll/request.h"
@@ -7,8 +8,8 @@ static void start(struct wring_request *request)
 {
 	const struct call *call = &request->call;
 
-	if (request->bytes && call->sendbuf != call->recvbuf)
-		memcpy(call->recvbuf, call->sendbuf, request->bytes);
+	if (request->call.bytes && call->sendbuf != call->recvbuf)
+		memcpy(call->recvbuf, call->sendbuf, request->call.bytes);
 }
 
 static bool progress(struct wring_request *request)
@@ -17,8 +18,8 @@ static bool progress(struct wring_request *request)
 	return true;
 }
 
-const struct algorithm collective_alone = {
-	.name = "collective_alone",
+const struct algorithm collective_self = {
+	.name = "collective_self",
 	.start = start,
 	.progress = progress,
 };

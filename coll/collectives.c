@@ -1,4 +1,5 @@
 /* collectives.c: the public collectives: check, start, wait. */
+/* SPDX-License-Identifier: MIT */
 #include "coll/comm.h"
 
 enum wring_status comm_record(struct wring_comm *comm, const struct wring_error *error)
@@ -105,7 +106,7 @@ static enum wring_status run_icall(struct wring_comm *comm, const char *function
 static struct call allreduce_call(const void *sendbuf, void *recvbuf, size_t count,
 				  enum wring_datatype datatype, enum wring_op op)
 {
-	return (struct call){
+	return call_measured((struct call){
 		.collective = COLLECTIVE_ALLREDUCE,
 		.sendbuf = sendbuf,
 		.recvbuf = recvbuf,
@@ -113,22 +114,22 @@ static struct call allreduce_call(const void *sendbuf, void *recvbuf, size_t cou
 		.datatype = datatype,
 		.op = op,
 		.root = -1,
-	};
+	});
 }
 
 static struct call broadcast_call(void *buf, size_t count, enum wring_datatype datatype, int root)
 {
-	return (struct call){
+	return call_measured((struct call){
 		.collective = COLLECTIVE_BROADCAST,
 		.sendbuf = buf,
 		.recvbuf = buf,
 		.count = count,
 		.datatype = datatype,
 		.root = root,
-	};
+	});
 }
 
-static const struct call barrier_call = {.collective = COLLECTIVE_BARRIER, .root = -1};
+static const struct call barrier_call = {.collective = COLLECTIVE_BARRIER, .root = -1, .elem = 1};
 
 enum wring_status wring_allreduce(struct wring_comm *comm, const void *sendbuf, void *recvbuf,
 				  size_t count, enum wring_datatype datatype, enum wring_op op)
@@ -217,11 +218,10 @@ enum wring_status wring_wait(struct wring_request **request)
 enum wring_status wring_waitall(size_t n, struct wring_request **requests)
 {
 	enum wring_status status, first = WRING_OK;
-	size_t i;
 
 	if (n && !requests)
 		return WRING_ERR_INVALID;
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		status = wring_wait(&requests[i]);
 		if (status && !first)
 			first = status;

@@ -1,4 +1,5 @@
 /* comm.c: the public functions on a communicator itself: errors, abort, memory. */
+/* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <sys/mman.h>
 

@@ -1,6 +1,7 @@
 /* comm.h: struct wring_comm, what the public functions see. */
-#ifndef COMM_H
-#define COMM_H
+/* SPDX-License-Identifier: MIT */
+#ifndef COLL_COMM_H
+#define COLL_COMM_H
 
 #include "coll/engine.h"
 

@@ -1,4 +1,5 @@
 /* engine.c: progress while the program computes. */
+/* SPDX-License-Identifier: MIT */
 #include "coll/engine.h"
 
 #include <sched.h>

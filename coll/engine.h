@@ -1,6 +1,7 @@
 /* engine.h: the lock of a communicator and, if asked for, the thread that makes progress. */
-#ifndef ENGINE_H
-#define ENGINE_H
+/* SPDX-License-Identifier: MIT */
+#ifndef COLL_ENGINE_H
+#define COLL_ENGINE_H
 
 #include <pthread.h>
 

@@ -1,13 +1,17 @@
 /* queue.c: the queue of requests of one communicator. */
-#include "coll/request.h"
-
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coll/reduce/reduce.h"
+#include "coll/request.h"
+#include "coll/ring.h"
+#include "coll/select.h"
+#include "coll/signature.h"
 
-/* How far a rank is ahead of one to which it sends, the slots of their link bound; twice as many of
- * its calls are kept, to be compared with those of a rank that is behind. */
+/* A rank runs at most `slots` operations ahead of a peer. Keep the last 2 x slots calls, so that
+ * a late peer's call can still be compared. */
 static bool allocate_tables(struct coll *coll)
 {
 	size_t n = (size_t)coll->size;
@@ -22,22 +26,31 @@ static bool allocate_tables(struct coll *coll)
 	return coll->tx && coll->rx && coll->inputs && coll->calls && coll->scratch;
 }
 
+/* What follows may be of any type. */
+static size_t align(size_t bytes)
+{
+	return (bytes + _Alignof(max_align_t) - 1) / _Alignof(max_align_t) * _Alignof(max_align_t);
+}
+
 enum wring_status coll_open(struct coll **coll, struct transport *transport, void *owner,
 			    struct wring_error *error)
 {
 	struct coll *c = calloc(1, sizeof(*c));
 
 	if (!c)
-		return error_set(error, WRING_ERR_NOMEM, "malloc(%zu) failed", sizeof(*c));
+		return error_set(error, WRING_ERR_NOMEM, "no memory for %zu bytes", sizeof(*c));
 	reduce_choose();
 	c->transport = transport;
 	c->owner = owner;
 	c->rank = transport_rank(transport);
 	c->size = transport_size(transport);
 	c->position = transport_position(transport);
+	c->next = transport_rank_at(transport, ring_next(c->position, c->size));
+	c->prev = transport_rank_at(transport, ring_prev(c->position, c->size));
+	c->state_bytes = align(select_state_bytes(c->size));
 	if (!allocate_tables(c)) {
 		coll_close(c);
-		return error_set(error, WRING_ERR_NOMEM, "malloc for the tables of %d ranks failed",
+		return error_set(error, WRING_ERR_NOMEM, "no memory for the tables of %d ranks",
 				 transport_size(transport));
 	}
 	*coll = c;
@@ -68,23 +81,23 @@ void coll_close(struct coll *coll)
 	free(coll);
 }
 
-/* A request with its tables behind it, lanes zeroed, or NULL. */
+/* A request with state and tickets behind it, tickets zeroed, or NULL. */
 static struct wring_request *take_request(struct coll *coll)
 {
-	size_t lanes_len = (size_t)coll->size * sizeof(struct lane);
+	size_t tickets_len = (size_t)coll->size * sizeof(struct ticket);
+	size_t state_at = align(sizeof(struct wring_request));
 	struct wring_request *request = coll->spare;
 
 	if (request) {
 		coll->spare = request->next;
-		memset(request->lanes, 0, lanes_len);
+		memset(request->tickets, 0, tickets_len);
 		return request;
 	}
-	request = calloc(1, sizeof(*request) + lanes_len +
-				    (size_t)coll->size * sizeof(struct reached));
+	request = calloc(1, state_at + coll->state_bytes + tickets_len);
 	if (!request)
 		return NULL;
-	request->lanes = (struct lane *)(request + 1);
-	request->reached = (struct reached *)(request->lanes + coll->size);
+	request->state = (unsigned char *)request + state_at;
+	request->tickets = (void *)((unsigned char *)request + state_at + coll->state_bytes);
 	return request;
 }
 
@@ -93,11 +106,8 @@ static void fill(struct coll *coll, struct wring_request *request, const struct 
 	request->coll = coll;
 	request->next = NULL;
 	request->call = *call;
-	request->elem = wring_datatype_size(call->datatype);
-	request->bytes = call->count * request->elem;
 	request->done = request->lingers = request->released = false;
 	request->waiting_for = -1;
-	memset(&request->state, 0, sizeof(request->state));
 	request->signature = (struct signature){
 		.operation = ++coll->operation,
 		.count = call->count,
@@ -107,7 +117,8 @@ static void fill(struct coll *coll, struct wring_request *request, const struct 
 		.op = (uint8_t)call->op,
 	};
 	coll->calls[coll->operation & coll->calls_mask] = request->signature;
-	request->algorithm = select_algorithm(coll, call, request->bytes);
+	request->algorithm = select_algorithm(coll, call);
+	memset(request->state, 0, request->algorithm->state_bytes);
 }
 
 static void enqueue(struct coll *coll, struct wring_request *request)
@@ -144,7 +155,8 @@ static void take_out(struct wring_request *request)
 	coll->spare = request;
 }
 
-/* A done request sends and takes what words it can; with the last one it goes, if it was released. */
+/* A finished request may still owe control messages. Recycle it once none is left and the
+ * program has released it. */
 static void linger(struct wring_request *request)
 {
 	(void)request->algorithm->progress(request);
@@ -176,7 +188,7 @@ enum wring_status coll_start(struct coll *coll, const struct call *call,
 	struct wring_request *r = take_request(coll);
 
 	if (!r)
-		return error_set(error, WRING_ERR_NOMEM, "malloc for a request failed");
+		return error_set(error, WRING_ERR_NOMEM, "no memory for a request");
 	linger_all(coll);
 	fill(coll, r, call);
 	enqueue(coll, r);
@@ -188,8 +200,8 @@ enum wring_status coll_start(struct coll *coll, const struct call *call,
 	return WRING_OK;
 }
 
-/* With a thousand requests in flight, only so many can have found slots on any link. */
-#define MOST_AT_WORK 8
+/* Slots limit how many requests can move; looking at more than the 8 oldest costs time. */
+enum { MOST_AT_WORK = 8 };
 
 void coll_progress(struct coll *coll)
 {

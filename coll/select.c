@@ -1,158 +1,171 @@
-/* select.c: which algorithm a call uses; the one table, with its reasons. */
+/* select.c: which algorithm a call uses: one table, in order of preference, with reasons. */
+/* SPDX-License-Identifier: MIT */
+#include "coll/select.h"
+
 #include <string.h>
 
+#include "coll/allreduce_owner.h"
 #include "coll/request.h"
 
-enum need { NEED_NOTHING, NEED_EAGER, NEED_TREE, NEED_SHM, NEED_OWNER };
+/* Each is defined in the file of that name. */
+extern const struct algorithm collective_self;
+extern const struct algorithm allreduce_oneshot, allreduce_direct, allreduce_owner, allreduce_ring;
+extern const struct algorithm broadcast_tree, broadcast_chain;
+extern const struct algorithm barrier_dissemination;
 
-/* What may be wished for, and what it needs to be used. */
+/* --- what an algorithm needs ----------------------------------------------------------------- */
+
+static bool always(const struct coll *coll, const struct call *call)
+{
+	(void)coll;
+	(void)call;
+	return true;
+}
+
+static bool is_eager(const struct coll *coll, const struct call *call)
+{
+	return call->bytes <= sizes_eager(coll);
+}
+
+static bool is_tree_sized(const struct coll *coll, const struct call *call)
+{
+	return call->bytes <= sizes_tree(coll);
+}
+
+static bool is_on_one_host(const struct coll *coll, const struct call *call)
+{
+	(void)call;
+	return transport_all_shm(coll->transport);
+}
+
+static bool has_chunks_for_slots(const struct coll *coll, const struct call *call)
+{
+	return coll->size > 2 && owner_fits(coll, call);
+}
+
+static bool is_among_few(const struct coll *coll, const struct call *call)
+{
+	(void)call;
+	return coll->size <= (transport_all_shm(coll->transport) ? 8 : 3);
+}
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+/*
+ * The first row of a collective that is usable is taken. The choice depends on what all ranks know
+ * alike: count, datatype, ranks, transports and eager_bytes; never on buffers. Bits do not depend
+ * on it. A tuning file may prefer another row that is usable (coll_prefer), but not for empty
+ * vectors: they still need a message, and any algorithm sends only one. bench/RESULTS.md has the
+ * numbers.
+ */
 static const struct candidate {
 	enum collective collective;
-	const char *name;
+	const char *name; /* in a tuning file; NULL: it cannot be preferred there */
 	const struct algorithm *algorithm;
-	enum need need;
+	bool (*usable)(const struct coll *coll, const struct call *call);
 } candidates[] = {
-	{COLLECTIVE_ALLREDUCE, "oneshot", &allreduce_oneshot, NEED_EAGER},
-	{COLLECTIVE_ALLREDUCE, "owner", &allreduce_owner, NEED_OWNER},
-	{COLLECTIVE_ALLREDUCE, "direct", &allreduce_direct, NEED_SHM},
-	{COLLECTIVE_ALLREDUCE, "ring", &allreduce_ring, NEED_NOTHING},
-	{COLLECTIVE_BROADCAST, "tree", &broadcast_tree, NEED_TREE},
-	{COLLECTIVE_BROADCAST, "chain", &broadcast_chain, NEED_NOTHING},
+	/* One hop; the vector fits in every slot, and to send it to all costs less than a second
+	 * hop. */
+	{COLLECTIVE_ALLREDUCE, "oneshot", &allreduce_oneshot, is_eager},
+	/* Two hops, and each element is read and written once per rank, without any copy. */
+	{COLLECTIVE_ALLREDUCE, "direct", &allreduce_direct, is_on_one_host},
+	/* Two hops with as many bytes as the ring, while a chunk fits in every slot. */
+	{COLLECTIVE_ALLREDUCE, "owner", &allreduce_owner, has_chunks_for_slots},
+	/* The least bytes per link, in a pipeline: 2 (size-1) hops do not count any more. */
+	{COLLECTIVE_ALLREDUCE, "ring", &allreduce_ring, always},
+	/* log2(size) hops; the message fits in every slot. */
+	{COLLECTIVE_BROADCAST, "tree", &broadcast_tree, is_tree_sized},
+	/* Every link carries the message once, in a pipeline. */
+	{COLLECTIVE_BROADCAST, "chain", &broadcast_chain, always},
+	/* Of no bytes: as many messages as dissemination or cheap ones, in one hop. */
+	{COLLECTIVE_BARRIER, NULL, &allreduce_oneshot, is_among_few},
+	/* log2(size) hops of one message each. */
+	{COLLECTIVE_BARRIER, NULL, &barrier_dissemination, always},
 };
 
 enum { CANDIDATES = sizeof(candidates) / sizeof(candidates[0]) };
 
+/* --- choosing -------------------------------------------------------------------------------- */
+
+static const struct algorithm *first_usable(const struct coll *coll, const struct call *call)
+{
+	const struct candidate *candidate = candidates;
+
+	while (candidate->collective != call->collective || !candidate->usable(coll, call))
+		candidate++;
+	return candidate->algorithm;
+}
+
+/* The first preference for vectors of that size counts; NULL if there is none that is usable. */
+static const struct algorithm *preferred(const struct coll *coll, const struct call *call)
+{
+	for (int i = 0; i < coll->n_preferences; i++) {
+		const struct preference *preference = &coll->preferences[i];
+
+		if (preference->candidate->collective != call->collective ||
+		    (call->bytes > preference->bytes) != preference->above)
+			continue;
+		return preference->candidate->usable(coll, call) ? preference->candidate->algorithm
+								 : NULL;
+	}
+	return NULL;
+}
+
+const struct algorithm *select_algorithm(const struct coll *coll, const struct call *call)
+{
+	const struct algorithm *algorithm = NULL;
+
+	if (coll->size == 1)
+		return &collective_self;
+	if (call->bytes > 0)
+		algorithm = preferred(coll, call);
+	return algorithm ? algorithm : first_usable(coll, call);
+}
+
+size_t select_state_bytes(int size)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < CANDIDATES; i++) {
+		const struct algorithm *algorithm = candidates[i].algorithm;
+		size_t bytes = algorithm->state_bytes + algorithm->peer_bytes * (size_t)size;
+
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
+/* --- preferences ----------------------------------------------------------------------------- */
+
 bool coll_candidate(size_t i, const char **collective, const char **algorithm)
 {
-	if (i >= CANDIDATES)
-		return false;
-	*collective = collective_name((int)candidates[i].collective);
-	*algorithm = candidates[i].name;
-	return true;
+	for (size_t row = 0; row < CANDIDATES; row++) {
+		if (!candidates[row].name || i--)
+			continue;
+		*collective = collective_name((int)candidates[row].collective);
+		*algorithm = candidates[row].name;
+		return true;
+	}
+	return false;
+}
+
+static const struct candidate *find_candidate(const char *collective, const char *algorithm)
+{
+	for (size_t i = 0; i < CANDIDATES; i++)
+		if (candidates[i].name && strcmp(candidates[i].name, algorithm) == 0 &&
+		    strcmp(collective_name((int)candidates[i].collective), collective) == 0)
+			return &candidates[i];
+	return NULL;
 }
 
 bool coll_prefer(struct coll *coll, const char *collective, const char *algorithm, bool above,
 		 uint64_t bytes)
 {
-	for (size_t i = 0; i < CANDIDATES; i++) {
-		const struct candidate *candidate = &candidates[i];
+	const struct candidate *candidate = find_candidate(collective, algorithm);
 
-		if (strcmp(collective_name((int)candidate->collective), collective) != 0 ||
-		    strcmp(candidate->name, algorithm) != 0)
-			continue;
-		if (coll->n_wishes == COLL_WISHES)
-			return false;
-		coll->wishes[coll->n_wishes++] =
-			(struct wish){.candidate = candidate, .above = above, .bytes = bytes};
-		return true;
-	}
-	return false;
-}
-
-static bool can_be_used(const struct coll *coll, const struct call *call, enum need need,
-			size_t bytes)
-{
-	switch (need) {
-	case NEED_NOTHING:
-		return true;
-	case NEED_EAGER:
-		return bytes <= transport_eager_bytes(coll->transport);
-	case NEED_TREE:
-		return bytes <= transport_tree_bytes(coll->transport);
-	case NEED_SHM:
-		return transport_all_shm(coll->transport);
-	case NEED_OWNER:
-		return coll->size > 2 && owner_fits(coll, call);
-	}
-	return false;
-}
-
-/* The first wish for vectors of that size counts; NULL if there is none that can be used. */
-static const struct algorithm *wished(const struct coll *coll, const struct call *call,
-				      size_t bytes)
-{
-	for (int i = 0; i < coll->n_wishes; i++) {
-		const struct wish *wish = &coll->wishes[i];
-
-		if (wish->candidate->collective != call->collective ||
-		    (wish->above ? bytes <= wish->bytes : bytes > wish->bytes))
-			continue;
-		if (can_be_used(coll, call, wish->candidate->need, bytes))
-			return wish->candidate->algorithm;
-		return NULL;
-	}
-	return NULL;
-}
-
-/*
- *   ranks      bytes        links      allreduce           broadcast         barrier
- *   1          any          -          alone               alone             alone
- *   2 or more  <= eager     any        oneshot: one hop    tree: log2 hops   below
- *              <= owner     network    owner: two hops     chain: pipelined
- *              > eager      all shm    direct: two hops    chain
- *              > both       network    ring: least bytes   chain
- *
- *   eager      what every slot holds, see transport_eager_bytes; for broadcasts transport_tree_bytes
- *   owner      3 ranks or more: a chunk in each slot
- *   barrier    up to 8 ranks of one host, or 3 over a network: oneshot, of no bytes: as many
- *              messages as dissemination or cheap ones, in one hop; else dissemination
- *
- * The choice depends on what all ranks know alike: count, datatype, ranks, transports and
- * eager_bytes; never on buffers. Bits do not depend on it. A tuning file may wish for something
- * else (coll_prefer); where that cannot be used, and for empty vectors, which have to be told of by a
- * message all the same, the table counts.
- */
-
-/* Over shared memory 4 KiB take as long as a message; over a network, 32 KiB. */
-#define SHM_SEGMENT	4096
-#define NETWORK_SEGMENT 32768
-
-size_t smallest_segment(const struct coll *coll)
-{
-	return transport_all_shm(coll->transport) ? SHM_SEGMENT : NETWORK_SEGMENT;
-}
-
-static const struct algorithm *select_allreduce(const struct coll *coll, const struct call *call)
-{
-	if (transport_all_shm(coll->transport))
-		return &allreduce_direct;
-	if (coll->size > 2 && owner_fits(coll, call))
-		return &allreduce_owner;
-	return &allreduce_ring;
-}
-
-static const struct algorithm *select_barrier(const struct coll *coll)
-{
-	if (coll->size <= (transport_all_shm(coll->transport) ? 8 : 3))
-		return &allreduce_oneshot;
-	return &barrier_dissemination;
-}
-
-static const struct algorithm *built_in(const struct coll *coll, const struct call *call,
-					size_t bytes)
-{
-	if (coll->size == 1)
-		return &collective_alone;
-	switch (call->collective) {
-	case COLLECTIVE_ALLREDUCE:
-		return bytes <= transport_eager_bytes(coll->transport)
-			       ? &allreduce_oneshot
-			       : select_allreduce(coll, call);
-	case COLLECTIVE_BROADCAST:
-		return bytes <= transport_tree_bytes(coll->transport) ? &broadcast_tree
-								      : &broadcast_chain;
-	case COLLECTIVE_BARRIER:
-	default:
-		return select_barrier(coll);
-	}
-}
-
-const struct algorithm *select_algorithm(const struct coll *coll, const struct call *call,
-					 size_t bytes)
-{
-	const struct algorithm *algorithm = NULL;
-
-	if (coll->size > 1 && bytes > 0)
-		algorithm = wished(coll, call, bytes);
-	return algorithm ? algorithm : built_in(coll, call, bytes);
+	if (!candidate || coll->n_preferences == COLL_PREFERENCES)
+		return false;
+	coll->preferences[coll->n_preferences++] =
+		(struct preference){.candidate = candidate, .above = above, .bytes = bytes};
+	return true;
 }

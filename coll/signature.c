@@ -1,22 +1,10 @@
 /* signature.c: do the ranks call the same collective? Every first message says what it is. */
+/* SPDX-License-Identifier: MIT */
+#include "coll/signature.h"
+
 #include <stdio.h>
-#include <string.h>
 
 #include "coll/request.h"
-
-const char *collective_name(int collective)
-{
-	switch (collective) {
-	case COLLECTIVE_ALLREDUCE:
-		return "allreduce";
-	case COLLECTIVE_BROADCAST:
-		return "broadcast";
-	case COLLECTIVE_BARRIER:
-		return "barrier";
-	default:
-		return "unknown";
-	}
-}
 
 /* The first field that differs, as both see it. */
 struct difference {
@@ -69,7 +57,7 @@ static void fail_mismatch(const struct coll *coll, int peer, uint64_t operation,
 			  peer);
 }
 
-/* The peer is in another operation than the one in which we wait for it: it has taken no part. */
+/* The peer skipped this operation: it is already in another one. */
 static void fail_order(const struct coll *coll, int peer, uint64_t ours, uint64_t theirs)
 {
 	struct difference d;
@@ -99,7 +87,7 @@ static const struct signature *find_call(const struct coll *coll, uint64_t opera
 	return request ? &request->signature : NULL;
 }
 
-/* Is it of an operation that this rank called too, but otherwise? */
+/* Did this rank start the same operation with other arguments? */
 static bool differs_from_ours(const struct coll *coll, const struct signature *theirs,
 			      struct difference *d)
 {
@@ -158,9 +146,7 @@ static void watch_waiting(struct coll *coll, int peer)
 
 void signature_watch(struct coll *coll)
 {
-	int peer;
-
-	for (peer = 0; peer < coll->size && !transport_status(coll->transport); peer++)
+	for (int peer = 0; peer < coll->size && !transport_status(coll->transport); peer++)
 		if (peer != coll->rank) {
 			watch_link(coll, peer);
 			watch_waiting(coll, peer);
@@ -178,14 +164,4 @@ void signature_tell(struct wring_request *request)
 		return;
 	coll->told_operation = ours->operation;
 	coll->told_peer = peer;
-}
-
-void request_fail_message(struct wring_request *request, int peer, const char *what)
-{
-	uint64_t operation = request->signature.operation;
-
-	transport_fail_at(
-		request->coll->transport, WRING_ERR_TRANSPORT, peer, operation,
-		"rank %d sent %s in operation %llu (%s); do all ranks run the same version?", peer,
-		what, (unsigned long long)operation, request->algorithm->name);
 }

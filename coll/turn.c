@@ -1,114 +1,138 @@
 /* turn.c: an operation's turn on a link, and what it says and hears there. */
+/* SPDX-License-Identifier: MIT */
+#include "coll/turn.h"
+
 #include <string.h>
 
 #include "coll/request.h"
+#include "coll/signature.h"
 
-int next_rank(const struct coll *coll)
+void turn_join_tx(struct wring_request *request, int peer)
 {
-	return transport_rank_at(coll->transport, ring_next(coll->position, coll->size));
+	request->tickets[peer].tx = request->coll->tx[peer].joined++;
 }
 
-int prev_rank(const struct coll *coll)
+void turn_join_rx(struct wring_request *request, int peer)
 {
-	return transport_rank_at(coll->transport, ring_prev(coll->position, coll->size));
+	request->tickets[peer].rx = request->coll->rx[peer].joined++;
 }
 
-int rank_after(const struct coll *coll, int i)
+void turn_join(struct wring_request *request, int peer)
 {
-	return transport_rank_at(coll->transport,
-				 ring_back(coll->position, coll->size - i, coll->size));
-}
-
-void lane_join_tx(struct wring_request *request, int peer)
-{
-	request->lanes[peer].tx_ticket = request->coll->tx[peer].joined++;
-}
-
-void lane_join_rx(struct wring_request *request, int peer)
-{
-	request->lanes[peer].rx_ticket = request->coll->rx[peer].joined++;
-}
-
-void lane_join(struct wring_request *request, int peer)
-{
-	if (request->lanes[peer].used)
+	if (request->tickets[peer].both)
 		return;
-	request->lanes[peer].used = true;
-	lane_join_tx(request, peer);
-	lane_join_rx(request, peer);
+	request->tickets[peer].both = true;
+	turn_join_tx(request, peer);
+	turn_join_rx(request, peer);
 }
 
-struct link *lane_may_send(struct wring_request *request, int peer)
+void turn_join_all(struct wring_request *request)
 {
-	struct coll *coll = request->coll;
-	struct link *link = transport_link(coll->transport, peer);
+	for (int peer = 0; peer < request->coll->size; peer++)
+		if (peer != request->coll->rank)
+			turn_join(request, peer);
+}
 
-	if (coll->tx[peer].serving == request->lanes[peer].tx_ticket && link_credits(link) > 0)
+static struct link *link_to(const struct wring_request *request, int peer)
+{
+	return transport_link(request->coll->transport, peer);
+}
+
+struct link *turn_may_send(struct wring_request *request, int peer)
+{
+	struct link *link = link_to(request, peer);
+
+	if (request->coll->tx[peer].serving == request->tickets[peer].tx && link_credits(link) > 0)
 		return link;
 	request->waiting_for = peer;
 	return NULL;
 }
 
-bool lane_peek(struct wring_request *request, int peer, struct message *message)
+bool turn_peek(struct wring_request *request, int peer, struct message *message)
 {
-	struct coll *coll = request->coll;
-
-	if (coll->rx[peer].serving == request->lanes[peer].rx_ticket &&
-	    link_peek(transport_link(coll->transport, peer), message))
+	if (request->coll->rx[peer].serving == request->tickets[peer].rx &&
+	    link_peek(link_to(request, peer), message))
 		return !message->signature || signature_agrees(request, peer, message->signature);
 	request->waiting_for = peer;
 	return false;
 }
 
-bool lane_peek_kind(struct wring_request *request, int peer, enum message_kind kind,
+bool turn_peek_kind(struct wring_request *request, int peer, enum message_kind kind,
 		    struct message *message)
 {
-	if (!lane_peek(request, peer, message))
+	if (!turn_peek(request, peer, message))
 		return false;
 	if (message->kind == kind)
 		return true;
-	request_fail_message(request, peer, "an unexpected kind");
+	turn_refuse_message(request, peer, "an unexpected kind");
 	return false;
 }
 
-void lane_consume(struct wring_request *request, int peer)
+void turn_consume(struct wring_request *request, int peer)
 {
-	link_consume(transport_link(request->coll->transport, peer));
+	link_consume(link_to(request, peer));
 }
 
-void lane_sent_last(struct wring_request *request, int peer)
+void turn_sent_last(struct wring_request *request, int peer)
 {
 	request->coll->tx[peer].serving++;
 }
 
-void lane_took_last(struct wring_request *request, int peer)
+void turn_took_last(struct wring_request *request, int peer)
 {
 	request->coll->rx[peer].serving++;
 }
 
-bool lane_drained(const struct wring_request *request, int peer)
+bool turn_drained(const struct wring_request *request, int peer)
 {
-	return link_drained(transport_link(request->coll->transport, peer));
+	return link_drained(link_to(request, peer));
 }
 
-void lane_describe(const struct wring_request *request, int peer, struct buffers *buffers)
+void turn_refuse_message(struct wring_request *request, int peer, const char *what)
 {
-	struct link *link = transport_link(request->coll->transport, peer);
+	uint64_t operation = request->signature.operation;
 
-	link_describe(link, request->call.sendbuf, request->bytes, &buffers->send);
-	link_describe(link, request->call.recvbuf, request->bytes, &buffers->recv);
+	transport_fail_at(
+		request->coll->transport, WRING_ERR_TRANSPORT, peer, operation,
+		"rank %d sent %s in operation %llu (%s); do all ranks run the same version?", peer,
+		what, (unsigned long long)operation, request->algorithm->name);
 }
 
-void lane_send_buffers(struct wring_request *request, int peer, const struct buffers *buffers)
+/* --- ready --------------------------------------------------------------------------------- */
+
+void turn_describe(const struct wring_request *request, int peer, struct buffers *buffers)
 {
-	link_copy(transport_link(request->coll->transport, peer), MESSAGE_READY,
-		  &request->signature, buffers, sizeof(*buffers));
+	const struct call *call = &request->call;
+	struct link *link = link_to(request, peer);
+
+	link_describe(link, call->sendbuf, call->bytes, &buffers->send);
+	link_describe(link, call->recvbuf, call->bytes, &buffers->recv);
 }
 
-void lane_send_ready(struct wring_request *request, int peer)
+void turn_send_buffers(struct wring_request *request, int peer, const struct buffers *buffers)
+{
+	link_copy(link_to(request, peer), MESSAGE_READY, &request->signature, buffers,
+		  sizeof(*buffers));
+}
+
+bool turn_send_ready(struct wring_request *request, int peer)
 {
 	struct buffers buffers;
 
-	lane_describe(request, peer, &buffers);
-	lane_send_buffers(request, peer, &buffers);
+	if (!turn_may_send(request, peer))
+		return false;
+	turn_describe(request, peer, &buffers);
+	turn_send_buffers(request, peer, &buffers);
+	return true;
+}
+
+bool turn_take_ready(struct wring_request *request, int peer, struct buffers *buffers)
+{
+	struct message message;
+
+	if (!turn_peek_kind(request, peer, MESSAGE_READY, &message))
+		return false;
+	memcpy(buffers, message.payload, sizeof(*buffers));
+	turn_consume(request, peer);
+	return true;
 }

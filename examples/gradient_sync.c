@@ -1,4 +1,4 @@
-/* gradient_sync.c: trains a small network on several ranks, and checks it against one rank alone. */
+/* gradient_sync.c: trains a small network on several ranks; checks it against one rank alone. */
 /* SPDX-License-Identifier: MIT */
 
 /*

@@ -194,9 +194,9 @@ static void create_queue_pair(struct end *end)
 
 	end->pd = created(ibv_alloc_pd(end->context), "ibv_alloc_pd");
 	/*
-	 * Registering pins the pages and gives two keys: the lkey for our own work, the rkey for the
-	 * other side. What others may write, the device must be allowed to write at all.
-	 * The CQ needs room for all that may complete: a write, and each receive.
+	 * Registering pins the pages and gives two keys: the lkey for our own work, the rkey for
+	 * the other side. What others may write, the device must be allowed to write at all. The CQ
+	 * needs room for all that may complete: a write, and each receive.
 	 */
 	end->mr = created(ibv_reg_mr(end->pd, &memory, sizeof(memory),
 				     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),

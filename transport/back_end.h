@@ -1,4 +1,4 @@
-/* back_end.h: what a way of reaching peers, shm or verbs, must offer; link.h has the rest, per link. */
+/* back_end.h: what a back end, shm or verbs, must offer; link.h has the rest, per link. */
 /* SPDX-License-Identifier: MIT */
 #ifndef TRANSPORT_BACK_END_H
 #define TRANSPORT_BACK_END_H
@@ -37,8 +37,8 @@ struct back_end_ops {
 	/* Take in what has arrived and completed, for all links. */
 	void (*poll)(struct back_end *back_end);
 
-	/* This rank is about to sleep: from here on whatever arrives must make a descriptor readable. The
-	 * caller looks at everything once more before it sleeps. */
+	/* This rank is about to sleep: from here on whatever arrives must make a descriptor
+	 * readable. The caller looks at everything once more before it sleeps. */
 	void (*arm)(struct back_end *back_end);
 
 	/* This rank does not sleep after all, or is awake. */
@@ -56,12 +56,13 @@ struct back_end_ops {
 	/* What may explain that nothing moves: "loss on this path: ...", or "". May read files. */
 	void (*explain_delay)(const struct back_end *back_end, char *text, size_t len);
 
-	/* Make [base, base + len) of the region known to the device; it stays the caller's. Writes into
-	 * region what peers need. May block. A failure has changed nothing. */
+	/* Make [base, base + len) of the region known to the device; it stays the caller's.
+	 * Writes into region what peers need. May block. A failure has changed nothing. */
 	enum wring_status (*register_region)(struct back_end *back_end, struct region *region,
 					     struct wring_error *error);
 
-	/* Undo that; the memory may be unmapped afterwards. Accepts a region that was never registered. */
+	/* Undo that; the memory may be unmapped afterwards. Accepts a region that was never
+	 * registered. */
 	void (*deregister_region)(struct back_end *back_end, struct region *region);
 
 	/* Fill in what is known of the own port, for wring_comm_peer of the own rank. */

@@ -86,7 +86,7 @@ struct link_ops {
 	/* Fill in the transport and what is known of this path, for wring_comm_peer. */
 	void (*describe_path)(const struct link *link, struct wring_peer_info *info);
 
-	/* --- data path ------------------------------------------------------------------------- */
+	/* --- data path ---------------------------------------------------------------------- */
 
 	/* Publish message number link->sent: its header and, if len > MESSAGE_INLINE, len bytes of
 	 * payload behind it stand at link_tx_header(link, link->sent). */
@@ -129,7 +129,7 @@ struct link_ops {
 	void (*describe)(struct link *link, const void *buf, size_t len, struct remote *remote);
 	void *(*reach)(struct link *link, const struct remote *remote, size_t len);
 
-	/* --- the end --------------------------------------------------------------------------- */
+	/* --- the end ------------------------------------------------------------------------ */
 
 	/* Has the peer's process ended? False where that cannot be seen. */
 	bool (*has_ended)(const struct link *link);
@@ -137,7 +137,8 @@ struct link_ops {
 	/* Nothing more may arrive or leave: verbs: QP -> ERROR. shm: nothing. Once. */
 	void (*close)(struct link *link);
 
-	/* Free what the link holds; ops and back_end are NULL afterwards. Accepts a half-made link. */
+	/* Free what the link holds; ops and back_end are NULL afterwards. Accepts a half-made
+	 * link. */
 	void (*free)(struct link *link);
 };
 

@@ -83,7 +83,8 @@ static void look_at_process(struct transport *t, struct link *link, uint64_t ope
 		fail_peer(t, link->peer, operation, "has ended (its process is gone)");
 }
 
-/* The peer left; what it sent belongs to a later operation, so the credit we wait for never comes. */
+/* The peer left; what it sent belongs to a later operation, so the credit we wait for never
+ * comes. */
 static void look_at_leaver(struct transport *t, const struct awaited *awaited)
 {
 	if (!has_left(t, awaited->peer))

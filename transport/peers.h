@@ -5,9 +5,9 @@
 
 #include "transport/transport.h"
 
-/* Tell every peer what this rank has consumed. Half of the slots are credited at once, which is enough
- * to go on (see tests/model); the rest goes along with what is sent, or here, before a peer could take
- * this rank for the slow one. */
+/* Tell every peer what this rank has consumed. Half of the slots are credited at once, which is
+ * enough to go on (see tests/model); the rest goes along with what is sent, or here, before a
+ * peer could take this rank for the slow one. */
 void peers_flush_credits(struct transport *transport);
 
 /* Every ms of waiting: hear aborts and goodbyes. The awaited peer may have left: then it fails. */

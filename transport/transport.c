@@ -74,30 +74,27 @@ static bool is_neighbour(const struct transport *t, int position)
 }
 
 /* Ring neighbours stream through large slots; all others exchange small messages. */
-static uint32_t slot_bytes_at(const struct transport *t, int position)
+static uint32_t slot_bytes_at(const struct transport *t, int position, size_t bytes)
 {
-	size_t bytes = transport_slot_bytes(t);
-
-	if (t->config.eager_bytes > (int)bytes)
-		bytes = (size_t)t->config.eager_bytes;
 	if (is_neighbour(t, position) && transport_segment_bytes(t) > bytes)
 		bytes = transport_segment_bytes(t);
 	return (uint32_t)cache_line_round_up(bytes);
 }
 
-static void place_link(struct transport *t, int position)
+static void place_link(struct transport *t, int position, size_t slot_bytes)
 {
 	struct link *link = &t->links[t->rank_at[position]];
 
 	link->transport = t;
 	link->peer = t->rank_at[position];
 	link->rx.slots = link->tx.slots = (uint32_t)t->config.slots;
-	link->rx.slot_bytes = link->tx.slot_bytes = slot_bytes_at(t, position);
+	link->rx.slot_bytes = link->tx.slot_bytes = slot_bytes_at(t, position, slot_bytes);
 	link->sent = link->credits_seen = link->word_seen = t->first_message;
 	link->arrived = link->consumed = link->credited = t->first_message;
 }
 
-void transport_set_ring(struct transport *transport, const int *rank_at, bool network)
+void transport_set_ring(struct transport *transport, const int *rank_at, bool network,
+			size_t slot_bytes)
 {
 	transport->network = network;
 	memcpy(transport->rank_at, rank_at, (size_t)transport->size * sizeof(*rank_at));
@@ -106,7 +103,7 @@ void transport_set_ring(struct transport *transport, const int *rank_at, bool ne
 			transport->position = position;
 	for (int position = 0; position < transport->size; position++)
 		if (position != transport->position)
-			place_link(transport, position);
+			place_link(transport, position, slot_bytes);
 }
 
 void transport_get_address(const struct transport *transport, struct transport_address *address)

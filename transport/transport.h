@@ -26,8 +26,9 @@
  *                completed here, so the source may change. It says nothing of the remote CPU.
  * receives       are posted by the transport, enough for everything that credits allow; the
  *                collectives never see them.
- * blocking       nothing here blocks, but for transport_idle (100 ms at most), transport_settle (50 ms)
- *                and the calls that ask the system for memory (transport_alloc, transport_register).
+ * blocking       nothing here blocks, but for transport_idle (100 ms at most), transport_settle
+ *                (50 ms) and the calls that ask the system for memory (transport_alloc,
+ *                transport_register).
  * failure        the data path returns no errors: the first failure is kept in the transport, all
  *                later posts do nothing, link_peek shows nothing and transport_status tells.
  */
@@ -85,16 +86,17 @@ int transport_position(const struct transport *transport);
 /* True when every peer is reached through shared memory. */
 bool transport_all_shm(const struct transport *transport);
 
+/* True when the ranks are on several hosts, or are to talk as if they were. */
+bool transport_network(const struct transport *transport);
+
 /* Of a link: how many messages may be under way. A power of two. */
 unsigned transport_slots(const struct transport *transport);
+
+/* What a slot between ring neighbours holds, at least. */
 size_t transport_segment_bytes(const struct transport *transport);
-size_t transport_eager_bytes(const struct transport *transport);
 
-/* As eager_bytes, for broadcasts: a parent sends to each child. */
-size_t transport_tree_bytes(const struct transport *transport);
-
-/* What every slot of every link holds, at least. */
-size_t transport_slot_bytes(const struct transport *transport);
+/* The setting eager_bytes, which is for the collectives; -1: not set. */
+int transport_eager_setting(const struct transport *transport);
 struct trace *transport_trace(const struct transport *transport);
 
 /* --- sending ------------------------------------------------------------------------------ */
@@ -182,8 +184,8 @@ void transport_settle(struct transport *transport);
 /* The error that broke this communicator (status WRING_OK: none). */
 const struct wring_error *transport_error(const struct transport *transport);
 
-/* The oldest operation of this rank that has not ended, and the peer without whom nothing moves (-1:
- * nobody in particular). */
+/* The oldest operation of this rank that has not ended, and the peer without whom nothing moves
+ * (-1: nobody in particular). */
 struct awaited {
 	uint64_t operation;
 	int peer;
@@ -205,7 +207,8 @@ struct idle {
 /* Messages sent, consumed and completed so far: grows whenever something moves. */
 uint64_t transport_progress(const struct transport *transport);
 
-/* This rank has done a part of its work and has more: a rank that waits for nobody must not sleep. */
+/* This rank has done a part of its work and has more: a rank that waits for nobody must not
+ * sleep. */
 void transport_worked(struct transport *transport);
 
 /*

@@ -1,4 +1,4 @@
-/* transport_state.h: one communicator's transport from the inside: its state, and how it is put up. */
+/* transport_state.h: one communicator's transport from the inside, and how it is put up. */
 /* SPDX-License-Identifier: MIT */
 #ifndef TRANSPORT_TRANSPORT_STATE_H
 #define TRANSPORT_TRANSPORT_STATE_H
@@ -40,7 +40,8 @@ struct transport {
 	int numa_node;		  /* of this rank, -1: not known */
 };
 
-/* The peer after that one, or the first one (peer -1), other than this rank; size: there is none. */
+/* The peer after that one, or the first one (peer -1), other than this rank; size: there is
+ * none. */
 static inline int transport_next_peer(const struct transport *transport, int peer)
 {
 	peer++;
@@ -64,7 +65,8 @@ struct transport_offer {
 	struct verbs_address verbs_address;
 };
 
-/* What host peers must know of this rank; travels in the introduction, which knows no more of it. */
+/* What host peers must know of this rank; travels in the introduction, which knows no more of
+ * it. */
 enum { TRANSPORT_ADDRESS = 64 };
 struct transport_address {
 	unsigned char bytes[TRANSPORT_ADDRESS];
@@ -88,7 +90,8 @@ enum wring_status transport_open(struct transport **transport, const struct wrin
 				 int rank, int size, struct wring_error *error);
 void transport_get_address(const struct transport *transport, struct transport_address *address);
 void transport_set_host(struct transport *transport, int peer, const char *host);
-void transport_set_ring(struct transport *transport, const int *rank_at, bool network);
+void transport_set_ring(struct transport *transport, const int *rank_at, bool network,
+			size_t slot_bytes); /* what every slot must hold */
 enum wring_status transport_try_shm(struct transport *transport, int peer,
 				    const struct transport_address *address,
 				    struct wring_error *error);
@@ -101,7 +104,8 @@ void transport_make_offer(const struct transport *transport, int peer,
 enum wring_status transport_connect(struct transport *transport, int peer,
 				    const struct transport_offer *offer, struct wring_error *error);
 
-/* Resolve wait=auto: ranks of this host, and drivers that want a CPU, against the CPUs they have. */
+/* Resolve wait=auto: ranks of this host, and drivers that want a CPU, against the CPUs they
+ * have. */
 void transport_set_wait(struct transport *transport, int ranks, int drivers, int cpus);
 
 /* Fill in the path to that peer, or, for the own rank, the own port; see wring_comm_peer. */

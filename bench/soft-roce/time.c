@@ -6,8 +6,8 @@
  * The method is that of measure.c: blocks of calls between two looks at the clock after a barrier,
  * the slowest rank's time of each, the median over the blocks. The barrier goes through shared
  * memory: nothing else than the calls themselves is on the wire. On an emulated CPU ranks leave it
- * up to 20 us apart, hence blocks of a millisecond. Rank 0 prints a line for each size as soon as it
- * is known: bytes, microseconds.
+ * up to 20 us apart, hence blocks of a millisecond. Rank 0 prints a line for each size as soon as
+ * it is known: bytes, microseconds.
  */
 #include "bench/soft-roce/time.h"
 

@@ -1,4 +1,4 @@
-/* gradients.h: a thousand all-reduces of unequal tensors in flight together, as in a training step. */
+/* gradients.h: a thousand unequal all-reduces in flight together, as in a training step. */
 /* SPDX-License-Identifier: MIT */
 #ifndef BENCH_WRING_BENCH_GRADIENTS_H
 #define BENCH_WRING_BENCH_GRADIENTS_H

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /*
- * The tensors: their bytes are log-uniform from 0.2 KiB to 512 KiB: 204.8 x 2560^u with u uniform in
- * [0, 1), from SplitMix64 with seed 1, rounded down to whole elements. They stand behind each other
- * in one block of the wanted kind of memory, each at a multiple of 64 bytes.
+ * The tensors: their bytes are log-uniform from 0.2 KiB to 512 KiB: 204.8 x 2560^u with u uniform
+ * in [0, 1), from SplitMix64 with seed 1, rounded down to whole elements. They stand behind each
+ * other in one block of the wanted kind of memory, each at a multiple of 64 bytes.
  */
 enum { GRADIENTS = 1000, GRADIENTS_SEED = 1 };
 

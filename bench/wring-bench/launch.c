@@ -40,7 +40,8 @@ static void claim(struct launch *launch, const char *name, long value)
 	launch->value = value;
 }
 
-/* A batch allocation may be larger than the run inside it: believed only without a better witness. */
+/* A batch allocation may be larger than the run inside it: believed only without a better
+ * witness. */
 void launch_read(struct launch *launch)
 {
 	long tasks = environment_number("SLURM_NTASKS");

@@ -1,4 +1,4 @@
-/* machine_limits.h: what the machine itself allows, measured in the same run, and what follows from it. */
+/* machine_limits.h: what the machine itself allows, measured in the same run. */
 /* SPDX-License-Identifier: MIT */
 #ifndef BENCH_WRING_BENCH_MACHINE_LIMITS_H
 #define BENCH_WRING_BENCH_MACHINE_LIMITS_H
@@ -32,7 +32,8 @@ struct limits {
 	double link_both; /* and each way while it carries both */
 };
 
-/* Of one size: bytes/s read and written by a rank while all copy, or reduce; seconds of one call. */
+/* Of one size: bytes/s read and written by a rank while all copy, or reduce; seconds of one
+ * call. */
 struct limit {
 	double copy, reduce, seconds;
 };
@@ -53,7 +54,7 @@ void limits_close(struct limits_window *window);
 void limits_measure(const struct limits *limits, struct limits_window *window,
 		    const struct work *work, struct limit *limit);
 
-/* --- machine_limits_shared.c ------------------------------------------------------------------- */
+/* --- machine_limits_shared.c ---------------------------------------------------------------- */
 
 /* Collective, ranks of one host. Zeroed windows are fine for closing. */
 int limits_window_open(struct limits_window *window, const struct work *work, size_t longest,
@@ -65,7 +66,7 @@ void limits_shared_notify(struct limits *limits, struct limits_window *window,
 void limits_shared_bandwidth(struct limits_window *window, const struct work *work, size_t bytes,
 			     struct limit *limit);
 
-/* --- machine_limits_links.c -------------------------------------------------------------------- */
+/* --- machine_limits_links.c ----------------------------------------------------------------- */
 
 /* Collective: latency and bandwidth of links, by Wring's own barrier and broadcast. */
 int limits_links(struct limits *limits, const struct work *work, struct complaint *complaint);

@@ -1,14 +1,14 @@
-/* machine_limits_links.c: latency and bandwidth of links that are no memory, by Wring's own simplest calls. */
+/* machine_limits_links.c: what links over a network allow, by Wring's own simplest calls. */
 /* SPDX-License-Identifier: MIT */
 #include "bench/wring-bench/machine_limits.h"
 #include "bench/wring-bench/timer.h"
 
 /*
  * Only the installed headers are at hand here, so what comes nearest to plain RDMA Writes over the
- * same QPs is: for latency a barrier, whose rounds are one message each; for bandwidth the better of
- * broadcasts of two sizes, which write into registered memory without reducing anything. With two
- * ranks two broadcasts in opposite directions load both directions of the link; with more ranks the
- * chain of one broadcast makes every rank between its ends send and receive at once.
+ * same QPs is: for latency a barrier, whose rounds are one message each; for bandwidth the better
+ * of broadcasts of two sizes, which write into registered memory without reducing anything. With
+ * two ranks two broadcasts in opposite directions load both directions of the link; with more ranks
+ * the chain of one broadcast makes every rank between its ends send and receive at once.
  */
 enum { BLOCKS = 20, BARRIERS = 20, VECTORS = 2, LONG = 8 << 20, SHORT = 1 << 20 };
 

@@ -1,4 +1,4 @@
-/* machine_limits_shared.c: how fast cores copy, reduce and notify through memory that they share. */
+/* machine_limits_shared.c: how fast cores copy, reduce and notify in shared memory. */
 /* SPDX-License-Identifier: MIT */
 #include "bench/wring-bench/machine_limits.h"
 #include "bench/wring-bench/timer.h"
@@ -14,9 +14,9 @@
  *
  * A pass over S bytes reads and writes what an all-reduce has to, evenly divided: rank r handles
  * chunk r of every rank's input and of every rank's output, so it reads S and writes S bytes. To
- * copy is to move the chunk from rank k's input to rank k's output; to reduce is to add the chunk of
- * all inputs and to store the sum into all outputs. As in the table, nothing else touches the memory
- * between two passes, unless --touch says so: then the inputs are written anew before each.
+ * copy is to move the chunk from rank k's input to rank k's output; to reduce is to add the chunk
+ * of all inputs and to store the sum into all outputs. As in the table, nothing else touches the
+ * memory between two passes, unless --touch says so: then the inputs are written anew before each.
  */
 enum {
 	PAGE = 4096,

@@ -1,4 +1,4 @@
-/* options_mode.c: measurements that are no table over sizes, and the options they leave no room for. */
+/* options_mode.c: measurements other than a table over sizes, and options that clash with them. */
 /* SPDX-License-Identifier: MIT */
 #include "bench/wring-bench/options.h"
 

@@ -9,8 +9,9 @@
 #include <string.h>
 
 /*
- * No call of Wring's tells its memory, but the kernel does: the arena is a memfd of that name, which
- * host peers map too (so the largest one counts, not all), and send slots are shared anonymous memory.
+ * No call of Wring's tells its memory, but the kernel does: the arena is a memfd of that name,
+ * which host peers map too (so the largest one counts, not all), and send slots are shared
+ * anonymous memory.
  */
 void startup_read_maps(struct startup_maps *maps)
 {

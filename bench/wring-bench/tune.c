@@ -20,8 +20,8 @@
  *                   product of its medians at 1 MiB and 8 MiB
  *   algorithms      one communicator for each column, whose own tuning file asks for nothing else;
  *                   from 64 bytes to 1 MiB, each size twice the one before it
- *   eager_bytes     the largest size up to which the one-hop all-reduce stays the best, but at least
- *                   LEAST_EAGER, for which every link has room anyhow
+ *   eager_bytes     the largest size up to which the one-hop all-reduce stays the best, but at
+ *                   least LEAST_EAGER, for which every link has room anyhow
  *
  * Where a size has a new winner, it must be faster by MARGIN; so noise makes no lines.
  */

@@ -1,4 +1,4 @@
-/* wring-info.h: what is known of this machine's RDMA devices, and what to do where it is not enough. */
+/* wring-info.h: this machine's RDMA devices, and what to do where they cannot be used. */
 /* SPDX-License-Identifier: MIT */
 #ifndef BENCH_WRING_INFO_WRING_INFO_H
 #define BENCH_WRING_INFO_WRING_INFO_H

@@ -37,7 +37,8 @@ REDUCE_F16C REDUCE_INLINE void f16c_store(void *to, __m256 value)
 	_mm_storeu_si128(to, _mm256_cvtps_ph(only_nan, _MM_FROUND_TO_NEAREST_INT));
 }
 
-/* All ones where a value is a NaN; by integers, because clang narrows a compare to eight scalars. */
+/* All ones where a value is a NaN; by integers, because clang narrows a compare to eight
+ * scalars. */
 REDUCE_F16C REDUCE_INLINE __m256 f16c_is_nan(__m256 value)
 {
 	const __m256i infinity = _mm256_set1_epi32(0x7f800000);

@@ -1,4 +1,4 @@
-/* float16.c: the kernels of WRING_FLOAT16, eight at a time where the processor can convert so many. */
+/* float16.c: the kernels of WRING_FLOAT16, eight at a time where the processor can. */
 /* SPDX-License-Identifier: MIT */
 #include "coll/reduce/f16c.h"
 #include "coll/reduce/float16.h"

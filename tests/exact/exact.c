@@ -1,4 +1,4 @@
-/* exact.c: the exactness suites: every element of every result on every rank, compared bit by bit. */
+/* exact.c: the exactness suites: every element on every rank, compared bit by bit. */
 #include "tests/exact/exact.h"
 
 #include "tests/harness/tap.h"

@@ -167,8 +167,8 @@ static void body_stopped(struct failure_rank *f)
 		;
 }
 
-/* Much to reduce, in many turns, between which nothing comes from anybody. More ranks than CPUs: they
- * sleep soon. */
+/* Much to reduce, in many turns, between which nothing comes from anybody. More ranks than CPUs:
+ * they sleep soon. */
 static void body_at_work(struct failure_rank *f)
 {
 	enum { COUNT = 1 << 24 };

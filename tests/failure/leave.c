@@ -139,7 +139,8 @@ static void body_root_leaves(struct failure_rank *f)
 	failure_close(f);
 }
 
-/* The root has credits for half of the slots at least: for these it need not wait for the others. */
+/* The root has credits for half of the slots at least: for these it need not wait for the
+ * others. */
 static void body_root_ahead(struct failure_rank *f)
 {
 	enum { CALLS = 4, MOST = 1000 };

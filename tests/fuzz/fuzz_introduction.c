@@ -1,4 +1,4 @@
-/* fuzz_introduction.c: wring_comm_create among peers that send wrong bytes, in any of its rounds. */
+/* fuzz_introduction.c: wring_comm_create among peers that send wrong bytes in any round. */
 #include "tests/fuzz/fuzz.h"
 
 #include "bootstrap/exchange.h"
@@ -156,7 +156,7 @@ static int alltoall(void *ctx, const void *in, void *out, size_t len)
 /* What a created communicator can do without a peer that answers. */
 static void use(struct wring_comm *comm)
 {
-	struct call call = {.collective = COLLECTIVE_BARRIER, .root = -1};
+	struct call call = {.collective = COLLECTIVE_BARRIER, .root = -1, .elem = 1};
 	struct wring_request *request;
 	struct wring_peer_info info;
 	struct wring_error error;

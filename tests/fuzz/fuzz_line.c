@@ -188,6 +188,7 @@ static void start(struct world *world, struct input *input)
 		call.root = -1;
 	if (call.collective == COLLECTIVE_BARRIER)
 		call = (struct call){.collective = COLLECTIVE_BARRIER, .root = -1};
+	call = call_measured(call);
 	add_region(world, world->send[world->n], len);
 	add_region(world, world->recv[world->n], len);
 	world->n++;
@@ -239,11 +240,11 @@ static uint32_t input_len(const struct world *world, struct input *input)
 	case 1:
 		return sizeof(struct buffers);
 	case 2:
-		return request ? (uint32_t)request->bytes : 0;
+		return request ? (uint32_t)request->call.bytes : 0;
 	case 3:
 		return SEGMENT;
 	case 4:
-		return request ? (uint32_t)(request->bytes % SEGMENT) : 0;
+		return request ? (uint32_t)(request->call.bytes % SEGMENT) : 0;
 	case 5:
 		return SLOT + 1;
 	case 6:

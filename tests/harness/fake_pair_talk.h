@@ -12,8 +12,8 @@ extern uint64_t first_message;		 /* where connect_pair starts all counters; 0 af
 
 extern char logged[512]; /* rank 0's last line of the log */
 
-/* For cmocka, without or with a connection; teardown fails if a rule of verbs was broken or an object
- * is left. */
+/* For cmocka, without or with a connection; teardown fails if a rule of verbs was broken or an
+ * object is left. */
 int setup(void **state);
 int setup_connected(void **state);
 int teardown(void **state);

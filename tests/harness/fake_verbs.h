@@ -51,7 +51,7 @@ struct fake {
 	struct fake_qp qps[FAKE_QPS];
 	struct ibv_mr *mrs[FAKE_MRS];
 	int objects; /* created and not yet destroyed */
-	int broken;  /* rules of the interface that were broken; fake_broken_rule says the last */
+	int broken;  /* rules of the interface that were broken; fake.broken_rule says the last */
 	char broken_rule[128];
 
 	int calls;   /* that can fail, so far */
@@ -69,7 +69,8 @@ struct fake {
 
 extern struct fake fake;
 
-/* Start afresh with n devices "fake0"... : RoCE, one active port, GIDs as rxe has them, MTU 1024. */
+/* Start afresh with n devices "fake0"... : RoCE, one active port, GIDs as rxe has them, MTU
+ * 1024. */
 void fake_reset(int n);
 
 /* Write an IPv4-mapped (from a.b.c.d) or IPv6 address into a GID entry. */

@@ -1,4 +1,4 @@
-/* ranks.h: starts the ranks of a test on this host, gathers how each ended, never waits for ever. */
+/* ranks.h: starts the ranks of a test on this host, tells how each ended, never waits for ever. */
 #ifndef TESTS_HARNESS_RANKS_H
 #define TESTS_HARNESS_RANKS_H
 
@@ -39,7 +39,8 @@ int ranks_run(int size, int (*body)(const struct rank_context *context), void *a
 int ranks_run_outcome(int size, int (*body)(const struct rank_context *context), void *arg,
 		      int timeout_s, struct ranks_outcome *outcome);
 
-/* Ranks first to first + n - 1 of size run on this machine; rank 0's machine listens at host:port. */
+/* Ranks first to first + n - 1 of size run on this machine; rank 0's machine listens at
+ * host:port. */
 struct ranks_share {
 	int size, first, n;
 	const char *host;

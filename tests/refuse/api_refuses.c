@@ -1,4 +1,4 @@
-/* api_refuses.c: every public function with every bad input: status, text, nothing changed or lost. */
+/* api_refuses.c: every public function with every bad input: status, text, nothing lost. */
 #include "tests/refuse/refuse.h"
 
 #include "tests/harness/tap.h"

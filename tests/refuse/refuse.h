@@ -1,4 +1,4 @@
-/* refuse.h: what the tests of refusals share: one rank's state, and what a good error looks like. */
+/* refuse.h: what tests of refusals share: a rank's state, what a good error looks like. */
 #ifndef TESTS_REFUSE_REFUSE_H
 #define TESTS_REFUSE_REFUSE_H
 

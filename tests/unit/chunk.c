@@ -9,7 +9,7 @@
 
 #include <limits.h>
 
-#include "coll/chunk.h"
+#include "coll/ring.h"
 
 static void check_chunks(size_t count, size_t datatype_size, int size)
 {

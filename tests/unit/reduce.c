@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "coll/chunk.h"
+#include "coll/ring.h"
 #include "coll/reduce/float16.h"
 #include "coll/reduce/reduce.h"
 #include "tests/harness/reference.h"

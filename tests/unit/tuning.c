@@ -12,6 +12,7 @@
 
 #include "bootstrap/tuning.h"
 #include "coll/request.h"
+#include "coll/select.h"
 #include "tests/harness/settings.h"
 #include "transport/transport_state.h"
 
@@ -216,14 +217,19 @@ static void a_file_that_cannot_be_read_is_refused(void **state)
 	}
 }
 
+extern const struct algorithm collective_self;
+extern const struct algorithm allreduce_oneshot, allreduce_direct, allreduce_owner, allreduce_ring;
+extern const struct algorithm broadcast_tree, broadcast_chain;
+
 /* --- what select.c makes of it -------------------------------------------------------------- */
 
 /* Only what the choice depends on. */
 static const struct algorithm *chosen(struct coll *coll, enum collective collective, size_t bytes)
 {
-	struct call call = {.collective = collective, .count = bytes, .datatype = WRING_UINT8};
+	struct call call = call_measured(
+		(struct call){.collective = collective, .count = bytes, .datatype = WRING_UINT8});
 
-	return select_algorithm(coll, &call, bytes);
+	return select_algorithm(coll, &call);
 }
 
 static struct coll collectives_of(struct transport *transport, const char *text)
@@ -310,17 +316,17 @@ static void empty_vectors_and_single_ranks_keep_their_algorithm(void **state)
 	assert_ptr_equal(chosen(&coll, COLLECTIVE_ALLREDUCE, 0), &allreduce_oneshot);
 	assert_ptr_equal(chosen(&coll, COLLECTIVE_BROADCAST, 0), &broadcast_tree);
 	coll.size = 1;
-	assert_ptr_equal(chosen(&coll, COLLECTIVE_ALLREDUCE, 50), &collective_alone);
+	assert_ptr_equal(chosen(&coll, COLLECTIVE_ALLREDUCE, 50), &collective_self);
 }
 
-static void unknown_and_too_many_wishes_are_not_taken(void **state)
+static void unknown_and_too_many_preferences_are_not_taken(void **state)
 {
-	struct coll coll = {.n_wishes = 0};
+	struct coll coll = {.n_preferences = 0};
 
 	(void)state;
 	assert_false(coll_prefer(&coll, "allreduce", "tree", true, 0));
 	assert_false(coll_prefer(&coll, "barrier", "dissemination", true, 0));
-	for (int i = 0; i < COLL_WISHES; i++)
+	for (int i = 0; i < COLL_PREFERENCES; i++)
 		assert_true(coll_prefer(&coll, "allreduce", "ring", true, 0));
 	assert_false(coll_prefer(&coll, "allreduce", "ring", true, 0));
 }
@@ -340,7 +346,7 @@ int main(void)
 		cmocka_unit_test(trees_of_a_network_reach_as_far_as_the_slots),
 		cmocka_unit_test(owner_is_used_where_a_chunk_fits_in_a_slot),
 		cmocka_unit_test(empty_vectors_and_single_ranks_keep_their_algorithm),
-		cmocka_unit_test(unknown_and_too_many_wishes_are_not_taken),
+		cmocka_unit_test(unknown_and_too_many_preferences_are_not_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

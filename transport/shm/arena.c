@@ -1,4 +1,5 @@
 /* arena.c: the memfd and where in it wring_alloc puts things. */
+/* SPDX-License-Identifier: MIT */
 #include "transport/shm/arena.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* arena.h: one memfd per rank: a header, the areas of all peers, then wring_alloc's memory. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TRANSPORT_SHM_ARENA_H
 #define TRANSPORT_SHM_ARENA_H
 

@@ -1,4 +1,4 @@
-/* receive_queue.c: posts receives, and reposts those that a look at the completions has found used. */
+/* receive_queue.c: posts receives, and reposts those that have been used. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 

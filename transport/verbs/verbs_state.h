@@ -1,4 +1,4 @@
-/* verbs_state.h: what the verbs back end keeps of a port and of a link; only for the files of verbs/. */
+/* verbs_state.h: what the verbs back end keeps of a port and of a link. */
 /* SPDX-License-Identifier: MIT */
 #ifndef TRANSPORT_VERBS_VERBS_STATE_H
 #define TRANSPORT_VERBS_VERBS_STATE_H
@@ -271,9 +271,9 @@ void verbs_watch(struct verbs *verbs);
  * --- error.c: errors begin with device, port and peer ---------------------------------------
  *
  * A call that fails during set-up fills the caller's struct wring_error. On the data path nobody
- * can take an error back, so it goes another way: verbs_note keeps the first cause while completions
- * and events are handled, and verbs_tell hands it to transport_fail when all of them have been, so
- * that one completion cannot hide another that came before it.
+ * can take an error back, so it goes another way: verbs_note keeps the first cause while
+ * completions and events are handled, and verbs_tell hands it to transport_fail when all of them
+ * have been, so that one completion cannot hide another that came before it.
  */
 
 /* "loss on this path: ...": how the port's counts of lost and repeated packets have grown since
@@ -288,8 +288,8 @@ enum wring_status verbs_call_failed(const struct verbs *verbs, int peer, const c
 enum wring_status verbs_pin_failed(const struct verbs *verbs, const char *call, int native,
 				   size_t bytes, struct wring_error *error);
 
-/* Keep the first failure seen while completions or events are handled; its rank is the peer, or this
- * rank (peer -1) where device or port are at fault... */
+/* Keep the first failure seen while completions or events are handled; its rank is the peer, or
+ * this rank (peer -1) where device or port are at fault... */
 __attribute__((format(printf, 4, 5))) void verbs_note(struct verbs *verbs, int peer, int native,
 						      const char *format, ...);
 void verbs_note_completion(struct verbs_link *vl, const struct ibv_wc *wc);
