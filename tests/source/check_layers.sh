@@ -64,10 +64,16 @@ rule wring_mpi_h_is_for_programs 'wring-mpi\.[ch]' '' "$inner" \
 rule coll_knows_transport_h_alone 'coll/.*' '' \
 	'only (<[a-z0-9_/]*\.h>|"(base|coll)/.*"|"transport/transport\.h"|"wring\.h")' \
 	coll/a.c '#include "transport/link.h"'
-rule transport_looks_not_up 'transport/.*' '' '"(coll|bootstrap)/' \
-	transport/a.c '#include "bootstrap/config.h"'
-rule bootstrap_knows_no_collective 'bootstrap/.*' '' '"coll/' \
+rule base_stands_on_nothing 'base/.*' '' 'only (<[a-z0-9_/]*\.h>|"base/.*"|"wring\.h")' \
+	base/a.c '#include "transport/transport.h"'
+rule bootstrap_stands_on_base 'bootstrap/.*' '' 'only (<[a-z0-9_/]*\.h>|"(base|bootstrap)/.*"|"wring\.h")' \
 	bootstrap/a.h '#  include  "coll/coll.h"'
+rule transport_stands_on_base 'transport/.*' '' 'only (<[a-z0-9_/]*\.h>|"(base|transport)/.*"|"wring\.h")' \
+	transport/a.c '#include "bootstrap/config.h"'
+rule shm_does_not_know_verbs 'transport/shm/.*' '' '"transport/verbs/' \
+	transport/shm/a.c '#include "transport/verbs/verbs.h"'
+rule verbs_does_not_know_shm 'transport/verbs/.*' '' '"transport/shm/' \
+	transport/verbs/a.c '#include "transport/shm/shm.h"'
 rule bench_uses_public_headers 'bench/.*' 'bench/wring-info/.*' "$inner" \
 	bench/a.c '#include "base/error.h"'
 rule examples_use_public_headers 'examples/.*' '' "$inner" \
@@ -89,6 +95,42 @@ rule shared_memory_in_shm_files '.*' 'transport/shm/.*|tests/.*' \
 	transport/link.c 'int fd = memfd_create("arena", 0);'
 rule no_typedefs '.*' 'tests/.*' 'typedef' \
 	coll/a.h 'typedef struct ring ring_t;'
+
+# --- no circles ------------------------------------------------------------------------------
+
+# Prints the files of each circle; standard input has pairs "FILE OTHER": FILE needs OTHER.
+circles() {
+	tsort 2>&1 >/dev/null | grep -v 'contains a loop' | sed 's/^tsort: //'
+}
+
+# Of words: "FILE OTHER" for every include of a file of ours.
+include_pairs() {
+	sed -nE 's/^([^:]*):[0-9]+:"([^"]*)"$/\1 \2/p'
+}
+
+# "FILE OTHER" for every symbol that an object of the library takes from another one.
+call_pairs() { # OBJECT...
+	gcc-nm "$@" 2>/dev/null | awk '
+	/:$/ { file = substr($0, 1, length($0) - 1); next }
+	NF == 3 && $2 ~ /^[TDBRVW]$/ { at[$3] = file }
+	NF == 2 && $1 == "U" { n++; from[n] = file; name[n] = $2 }
+	END { for (i = 1; i <= n; i++) if (name[i] in at) print from[i], at[name[i]] }'
+}
+
+check_silent no_include_goes_in_a_circle circles < <(include_pairs <"$work/words")
+check include_circle:_a_violation_is_noticed test -n \
+	"$(printf 'coll/a.h:2:"coll/b.h"\ncoll/b.h:2:"coll/a.h"\n' | include_pairs | circles)"
+
+mapfile -t objects < <(find "$OLDPWD" -path '*/.libs/*' -name 'lib*_la-*.o' \
+	\( -path '*/base/*' -o -path '*/bootstrap/*' -o -path '*/coll/*' -o -path '*/transport/*' \) 2>/dev/null)
+if command -v gcc-nm >/dev/null && [ "${#objects[@]}" -gt 0 ]; then
+	call_pairs "${objects[@]}" >"$work/calls"
+	check there_are_calls_to_look_at test "$(wc -l <"$work/calls")" -gt 200
+	check_silent no_call_goes_in_a_circle circles <"$work/calls"
+else
+	missing no_call_goes_in_a_circle 'gcc-nm, or a build of the library'
+fi
+check call_circle:_a_violation_is_noticed test -n "$(printf 'a.o b.o\nb.o c.o\nc.o a.o\n' | circles)"
 
 # What must not be taken for a violation.
 printf '/* ibv_a\n * ibv_b */\n// ibv_c\nchar *s = "ibv_d \\" ibv_e";\nint f_ibv_g;\n' >"$work/coll.c"
