@@ -150,17 +150,15 @@ static inline int wring_mpi_alltoall(void *ctx, const void *in, void *out, size_
 static inline double wring_mpi_timeout(const struct wring_config *config)
 {
 	const char *text = getenv("WRING_TIMEOUT_MS");
-	char *end = NULL;
-	long ms = 0;
+	struct wring_config own;
+	int ms = 0;
 
 	if (config && config->size >= sizeof(*config))
 		ms = config->timeout_ms;
-	if (ms <= 0 && text) {
-		ms = strtol(text, &end, 10);
-		if (end == text || *end != '\0')
-			ms = 0;
-	}
-	return ms >= 1 && ms <= 86400000 ? (double)ms / 1000.0 : 600.0;
+	if (ms <= 0 && text && !wring_config_init(&own, sizeof(own), NULL) &&
+	    !wring_config_set(&own, "timeout_ms", text, NULL))
+		ms = own.timeout_ms;
+	return ms >= 1 && ms <= 86400000 ? ms / 1000.0 : 600.0;
 }
 
 /* Is there an MPI now, and is mpi a communicator of one group? */

@@ -82,13 +82,14 @@ static enum wring_status read_settings(struct creation *c, const struct wring_co
 	enum wring_status status = config_resolve(&c->config, config, environ, error);
 
 	if (!status)
-		status = tuning_load(&c->tuning, &c->config, error);
+		status = tuning_load(&c->tuning, &c->config, coll_candidate, error);
 	if (status)
 		return status;
 	if (c->config.qp_timeout < 0)
 		c->config.qp_timeout =
 			config_qp_timeout(c->config.qp_retry, c->config.peer_timeout_ms);
-	return config_fingerprint(&c->config, &c->own.settings, error);
+	config_fingerprint(&c->config, c->tuning.hash, &c->own.settings);
+	return WRING_OK;
 }
 
 /* Everything that this rank can do before it has heard of the others. */
@@ -305,7 +306,7 @@ _Static_assert((int)CONFIG_MOST_EAGER == (int)SIZES_MOST_EAGER, "coll has room f
 _Static_assert((int)TUNING_CHOICES <= (int)COLL_PREFERENCES,
 	       "every line of a tuning file is a preference");
 
-/* Every name that the tuning file may have is known to coll_prefer: a unit test sees to that. */
+/* tuning_load takes only names that coll_candidate has given. */
 static void hand_over_tuning(const struct tuning *tuning, struct coll *coll)
 {
 	for (size_t i = 0; i < tuning->n; i++) {

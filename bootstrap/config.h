@@ -50,13 +50,10 @@ struct config_fingerprint {
 	uint64_t tuning_hash; /* of the file's content; 0 without a file */
 };
 
-/*
- * Give the fingerprint of settings whose choices have all been made (eager_bytes included). Reads
- * the tuning file. INVALID: it cannot be read; native holds errno.
- */
-enum wring_status config_fingerprint(const struct wring_config *resolved,
-				     struct config_fingerprint *fingerprint,
-				     struct wring_error *error);
+/* Give the fingerprint of settings whose choices have all been made (eager_bytes included), and of
+ * a tuning file (0: none). */
+void config_fingerprint(const struct wring_config *resolved, uint64_t tuning_hash,
+			struct config_fingerprint *fingerprint);
 
 /*
  * True if a and b differ; then text (at most len bytes) says in which setting, e.g.

@@ -2,12 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "bootstrap/config.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bootstrap/config_fields.h"
-#include "base/error.h"
 
 _Static_assert(sizeof(struct config_fingerprint) == 32, "is sent as it stands: no padding");
 
@@ -23,56 +21,9 @@ static const struct {
 	{"ring", offsetof(struct config_fingerprint, ring)},
 };
 
-static const uint64_t hash_start = UINT64_C(0xcbf29ce484222325);
-
-/* FNV-1a: finds a forgotten copy of a file, not a forged one. */
-static uint64_t hash_more(uint64_t hash, const unsigned char *bytes, size_t len)
+void config_fingerprint(const struct wring_config *resolved, uint64_t tuning_hash,
+			struct config_fingerprint *fingerprint)
 {
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
-static enum wring_status hash_stream(FILE *file, uint64_t *hash)
-{
-	unsigned char bytes[4096];
-	size_t len;
-
-	*hash = hash_start;
-	while ((len = fread(bytes, 1, sizeof(bytes), file)) > 0)
-		*hash = hash_more(*hash, bytes, len);
-	return ferror(file) ? WRING_ERR_INVALID : WRING_OK;
-}
-
-static enum wring_status hash_file(const char *path, uint64_t *hash, struct wring_error *error)
-{
-	FILE *file = fopen(path, "re");
-	enum wring_status status = file ? hash_stream(file, hash) : WRING_ERR_INVALID;
-	int native = errno;
-	char shown[sizeof(((struct wring_config *)NULL)->tuning)];
-
-	if (file)
-		(void)fclose(file);
-	if (status == WRING_OK)
-		return WRING_OK;
-	config_show(path, strlen(path), shown, sizeof(shown));
-	return error_native(error, status, native,
-			    "cannot read the tuning file \"%s\" (WRING_TUNING): %s", shown,
-			    strerror(native));
-}
-
-enum wring_status config_fingerprint(const struct wring_config *resolved,
-				     struct config_fingerprint *fingerprint,
-				     struct wring_error *error)
-{
-	uint64_t hash = 0;
-
-	if (resolved->tuning[0]) {
-		enum wring_status status = hash_file(resolved->tuning, &hash, error);
-
-		if (status != WRING_OK)
-			return status;
-	}
 	*fingerprint = (struct config_fingerprint){
 		.version = (uint32_t)WRING_VERSION_MAJOR << 16 | WRING_VERSION_MINOR,
 		.segment_bytes = resolved->segment_bytes,
@@ -80,9 +31,8 @@ enum wring_status config_fingerprint(const struct wring_config *resolved,
 		.eager_bytes = resolved->eager_bytes,
 		.transport = resolved->transport,
 		.ring = resolved->ring,
-		.tuning_hash = hash,
+		.tuning_hash = tuning_hash,
 	};
-	return WRING_OK;
 }
 
 /* A value as the user would write it. It came over the wire: a word may be out of range. */

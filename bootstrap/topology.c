@@ -4,19 +4,15 @@
 
 #include <errno.h>
 #include <hwloc.h>
-#include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpus.h"
 #include "base/error.h"
 
 struct topology {
 	hwloc_topology_t machine;
 	hwloc_bitmap_t place; /* never empty, always within the machine */
-	bool own;	      /* the place is this process's own binding */
 };
 
 /*
@@ -81,8 +77,7 @@ static void place_own(struct topology *topology)
 			hwloc_get_cpubind(topology->machine, topology->place, HWLOC_CPUBIND_THREAD);
 	if (unknown == 0)
 		(void)hwloc_bitmap_and(topology->place, topology->place, all);
-	topology->own = unknown == 0 && !hwloc_bitmap_iszero(topology->place);
-	if (!topology->own)
+	if (unknown || hwloc_bitmap_iszero(topology->place))
 		(void)hwloc_bitmap_copy(topology->place, all);
 }
 
@@ -119,45 +114,6 @@ struct topology *topology_load(const char *synthetic, struct wring_error *error)
 	return NULL;
 }
 
-enum wring_status topology_export(const struct topology *topology, char **xml, size_t *len,
-				  struct wring_error *error)
-{
-	char *buffer, *copy;
-	int buffer_len;
-
-	if (hwloc_topology_export_xmlbuffer(topology->machine, &buffer, &buffer_len, 0) != 0)
-		return error_native(error, WRING_ERR_SYSTEM, errno,
-				    "hwloc_topology_export_xmlbuffer: %s", strerror(errno));
-	copy = malloc((size_t)buffer_len);
-	if (copy)
-		memcpy(copy, buffer, (size_t)buffer_len);
-	hwloc_free_xmlbuffer(topology->machine, buffer);
-	if (!copy)
-		return error_set(error, WRING_ERR_NOMEM, "no memory for %d bytes of topology",
-				 buffer_len);
-	*xml = copy;
-	*len = (size_t)buffer_len;
-	return WRING_OK;
-}
-
-struct topology *topology_import(const char *xml, size_t len, struct wring_error *error)
-{
-	struct topology *topology = create(error);
-
-	if (!topology)
-		return NULL;
-	/* hwloc wants the final zero byte in the length. */
-	if (len > 0 && len <= INT_MAX && xml[len - 1] == '\0' &&
-	    hwloc_topology_set_xmlbuffer(topology->machine, xml, (int)len) == 0)
-		return load(topology,
-			    HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
-				    HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM,
-			    error);
-	(void)error_set(error, WRING_ERR_INVALID, "%zu bytes are no topology in hwloc's XML", len);
-	topology_free(topology);
-	return NULL;
-}
-
 enum wring_status topology_place(struct topology *topology, const char *cpus,
 				 struct wring_error *error)
 {
@@ -176,20 +132,7 @@ enum wring_status topology_place(struct topology *topology, const char *cpus,
 	}
 	hwloc_bitmap_free(topology->place);
 	topology->place = place;
-	topology->own = false;
 	return WRING_OK;
-}
-
-void topology_cpus(const struct topology *topology, char *buf, size_t len)
-{
-	(void)hwloc_bitmap_list_snprintf(buf, len, topology->place);
-}
-
-int topology_allowed_cpus(const struct topology *topology)
-{
-	int cpus = hwloc_bitmap_weight(topology->place);
-
-	return topology->own ? cpus_within_cgroups("", cpus) : cpus;
 }
 
 /* The first NUMA node that holds all these CPUs, or NULL. */
@@ -201,28 +144,6 @@ static hwloc_obj_t node_of(hwloc_topology_t machine, hwloc_const_bitmap_t cpus)
 		if (hwloc_bitmap_isincluded(cpus, node->cpuset))
 			return node;
 	return NULL;
-}
-
-int topology_numa_node(const struct topology *topology)
-{
-	hwloc_obj_t node = node_of(topology->machine, topology->place);
-	int cpu = topology->own ? sched_getcpu() : -1;
-
-	if (!node && cpu >= 0) {
-		hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(topology->machine, (unsigned int)cpu);
-
-		node = pu ? node_of(topology->machine, pu->cpuset) : NULL;
-	}
-	return node ? (int)node->os_index : -1;
-}
-
-void topology_bind_memory(const struct topology *topology, void *buf, size_t len)
-{
-	hwloc_const_bitmap_t all = hwloc_topology_get_topology_cpuset(topology->machine);
-
-	if (topology->own && !hwloc_bitmap_isequal(topology->place, all))
-		(void)hwloc_set_area_membind(topology->machine, buf, len, topology->place,
-					     HWLOC_MEMBIND_BIND, 0);
 }
 
 /* How far an HCA is; the smaller kind first, then the deeper common part. */
@@ -249,11 +170,6 @@ static bool has_pci(hwloc_obj_t device)
 	while (device && device->type != HWLOC_OBJ_PCI_DEVICE)
 		device = device->parent;
 	return device != NULL;
-}
-
-bool topology_device_is_software(const struct topology *topology, const char *name)
-{
-	return !has_pci(find_device(topology, name));
 }
 
 bool topology_device_cpus(const struct topology *topology, const char *name, char *buf, size_t len)

@@ -18,22 +18,9 @@ enum {
 	SHOWN_LIST = 128
 };
 
-/* The collectives that have a choice, and their algorithms; coll/select.c knows them by these. */
-static const struct {
-	const char *name, *algorithms[5];
-} collectives[] = {
-	{"allreduce", {"oneshot", "owner", "direct", "ring", NULL}},
-	{"broadcast", {"tree", "chain", NULL}},
-};
-
 static const char *const settings[] = {"segment_bytes", "eager_bytes"};
 
-enum {
-	COLLECTIVES = sizeof(collectives) / sizeof(collectives[0]),
-	SETTINGS = sizeof(settings) / sizeof(settings[0])
-};
-
-static const char *const first_words = "allreduce|broadcast|segment_bytes|eager_bytes";
+enum { SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
 /* A file half read. */
 struct reading {
@@ -42,6 +29,7 @@ struct reading {
 	uint64_t seen; /* bits of the settings that it has made */
 	char path[SHOWN_PATH];
 	int line;
+	bool (*candidate)(size_t i, const char **collective, const char **algorithm);
 	struct wring_error *error;
 };
 
@@ -117,43 +105,68 @@ static bool read_bytes(const char *word, uint64_t *bytes)
 	return errno == 0 && *end == '\0' && *bytes <= INT64_MAX;
 }
 
-static void list_algorithms(int collective, char *text, size_t len)
+/* Put "|word" behind what stands in text, or "word" if nothing does. */
+static void list_word(const char *word, char *text, size_t len)
 {
-	const char *const *names = collectives[collective].algorithms;
-	int used = snprintf(text, len, "%s", names[0]);
+	size_t used = strlen(text);
 
-	for (int i = 1; names[i]; i++)
-		used += snprintf(text + used, len - (size_t)used, "|%s", names[i]);
+	(void)snprintf(text + used, len - used, "%s%s", used ? "|" : "", word);
 }
 
-static const char *find_algorithm(int collective, const char *word)
+/* "oneshot|ring": the algorithms of a collective; "": there is no such collective. */
+static void list_algorithms(const struct reading *reading, const char *word, char *text, size_t len)
 {
-	const char *const *names = collectives[collective].algorithms;
+	const char *collective, *algorithm;
 
-	while (*names && strcmp(*names, word) != 0)
-		names++;
-	return *names;
+	text[0] = '\0';
+	for (size_t i = 0; reading->candidate(i, &collective, &algorithm); i++)
+		if (strcmp(collective, word) == 0)
+			list_word(algorithm, text, len);
+}
+
+/* "allreduce|broadcast|segment_bytes|eager_bytes": what a line may begin with. */
+static void list_first_words(const struct reading *reading, char *text, size_t len)
+{
+	const char *collective, *algorithm, *last = "";
+
+	text[0] = '\0';
+	for (size_t i = 0; reading->candidate(i, &collective, &algorithm); i++) {
+		if (strcmp(collective, last) != 0)
+			list_word(collective, text, len);
+		last = collective;
+	}
+	for (int i = 0; i < SETTINGS; i++)
+		list_word(settings[i], text, len);
+}
+
+/* The candidate of these names, in *choice. */
+static bool find_candidate(const struct reading *reading, const char *collective,
+			   const char *algorithm, struct tuning_choice *choice)
+{
+	for (size_t i = 0; reading->candidate(i, &choice->collective, &choice->algorithm); i++)
+		if (strcmp(choice->collective, collective) == 0 &&
+		    strcmp(choice->algorithm, algorithm) == 0)
+			return true;
+	return false;
 }
 
 /* COLLECTIVE <=|> BYTES ALGORITHM */
-static enum wring_status read_choice(struct reading *reading, int collective, char *const *words,
-				     int n)
+static enum wring_status read_choice(struct reading *reading, const char *algorithms,
+				     char *const *words, int n)
 {
-	struct tuning_choice choice = {.collective = collectives[collective].name};
-	char algorithms[SHOWN_LIST], all[2 * SHOWN_LIST], what[SHOWN_LIST];
+	struct tuning_choice choice = {.bytes = 0};
+	char all[2 * SHOWN_LIST], what[SHOWN_LIST];
 
-	list_algorithms(collective, algorithms, sizeof(algorithms));
-	(void)snprintf(all, sizeof(all), "%s <=|> BYTES %s", choice.collective, algorithms);
+	(void)snprintf(all, sizeof(all), "%s <=|> BYTES %s", words[0], algorithms);
 	if (n != WORDS)
-		return refuse_words(reading, choice.collective, n, all);
+		return refuse_words(reading, words[0], n, all);
 	if (strcmp(words[1], "<=") != 0 && strcmp(words[1], ">") != 0)
 		return refuse(reading, "the comparison", words[1], "<=|>");
 	if (!read_bytes(words[2], &choice.bytes))
 		return refuse(reading, "the size", words[2], "0..9223372036854775807, in bytes");
 	choice.above = words[1][0] == '>';
-	choice.algorithm = find_algorithm(collective, words[3]);
-	(void)snprintf(what, sizeof(what), "the algorithm of %s", choice.collective);
-	if (!choice.algorithm)
+	(void)snprintf(what, sizeof(what), "the algorithm of %s", words[0]);
+	if (!find_candidate(reading, words[0], words[3], &choice))
 		return refuse(reading, what, words[3], algorithms);
 	if (reading->tuning.n == TUNING_CHOICES)
 		return error_set(reading->error, WRING_ERR_INVALID,
@@ -165,7 +178,7 @@ static enum wring_status read_choice(struct reading *reading, int collective, ch
 
 static enum wring_status read_line(struct reading *reading, char *line)
 {
-	char *words[WORDS];
+	char *words[WORDS], allowed[SHOWN_LIST];
 	int n = split(line, words);
 
 	if (n == 0)
@@ -173,10 +186,11 @@ static enum wring_status read_line(struct reading *reading, char *line)
 	for (int i = 0; i < SETTINGS; i++)
 		if (strcmp(settings[i], words[0]) == 0)
 			return read_setting(reading, words, n);
-	for (int i = 0; i < COLLECTIVES; i++)
-		if (strcmp(collectives[i].name, words[0]) == 0)
-			return read_choice(reading, i, words, n);
-	return refuse(reading, "the first word", words[0], first_words);
+	list_algorithms(reading, words[0], allowed, sizeof(allowed));
+	if (*allowed)
+		return read_choice(reading, allowed, words, n);
+	list_first_words(reading, allowed, sizeof(allowed));
+	return refuse(reading, "the first word", words[0], allowed);
 }
 
 /* --- the file ----------------------------------------------------------------------------- */
@@ -186,7 +200,7 @@ static enum wring_status read_lines(struct reading *reading, char *text, size_t 
 	enum wring_status status = WRING_OK;
 	char *line = text;
 
-	while (status == WRING_OK && line < text + len) {
+	while (!status && line < text + len) {
 		char *end = memchr(line, '\n', (size_t)(text + len - line));
 
 		if (!end)
@@ -218,10 +232,22 @@ static int slurp(const char *path, char *text, size_t *len)
 	return native;
 }
 
+/* FNV-1a: finds a forgotten copy of a file, not a forged one. */
+static uint64_t hash(const char *bytes, size_t len)
+{
+	uint64_t value = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < len; i++)
+		value = (value ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+	return value;
+}
+
 enum wring_status tuning_load(struct tuning *tuning, struct wring_config *config,
+			      bool (*candidate)(size_t i, const char **collective,
+						const char **algorithm),
 			      struct wring_error *error)
 {
-	struct reading reading = {.config = *config, .error = error};
+	struct reading reading = {.config = *config, .candidate = candidate, .error = error};
 	char text[TUNING_BYTES + 2];
 	enum wring_status status;
 	size_t len = 0;
@@ -239,6 +265,8 @@ enum wring_status tuning_load(struct tuning *tuning, struct wring_config *config
 				 "the tuning file \"%s\" (WRING_TUNING) has more than %d bytes; is "
 				 "it the right one?",
 				 reading.path, TUNING_BYTES);
+	if (config->tuning[0])
+		reading.tuning.hash = hash(text, len);
 	status = read_lines(&reading, text, len);
 	if (status)
 		return status;

@@ -41,7 +41,7 @@ static void load(const char *text, struct tuning *tuning, struct wring_config *c
 	struct wring_error error = {.text = ""};
 
 	make_file(config, text, strlen(text));
-	if (tuning_load(tuning, config, &error) != WRING_OK)
+	if (tuning_load(tuning, config, coll_candidate, &error) != WRING_OK)
 		fail_msg("%s", error.text);
 	unlink(config->tuning);
 }
@@ -86,7 +86,7 @@ static void without_a_file_nothing_is_chosen(void **state)
 	struct tuning tuning = {.n = 7};
 
 	(void)state;
-	assert_int_equal(tuning_load(&tuning, &config, NULL), WRING_OK);
+	assert_int_equal(tuning_load(&tuning, &config, coll_candidate, NULL), WRING_OK);
 	assert_int_equal(tuning.n, 0);
 	assert_memory_equal(&config, &before, sizeof(config));
 	load("", &tuning, &config);
@@ -117,7 +117,7 @@ static void check_refused(const char *text, size_t len, const char *expected)
 	make_file(&config, text, len);
 	before = config;
 	snprintf(whole, sizeof(whole), "%s:%s", config.tuning, expected);
-	check_refusal(tuning_load(&tuning, &config, &error), &error, whole);
+	check_refusal(tuning_load(&tuning, &config, coll_candidate, &error), &error, whole);
 	assert_int_equal(tuning.n, 7);
 	assert_memory_equal(&config, &before, sizeof(config));
 	unlink(before.tuning);
@@ -140,11 +140,11 @@ static void a_line_that_is_none_is_refused_with_what_is_allowed(void **state)
 		{"allreduce > 99999999999999999999 ring\n",
 		 "1: the size is \"99999999999999999999\""},
 		{"allreduce > 4 tree\n",
-		 "1: the algorithm of allreduce is \"tree\"; allowed: oneshot|owner|direct|ring"},
+		 "1: the algorithm of allreduce is \"tree\"; allowed: oneshot|direct|owner|ring"},
 		{"broadcast > 4 ring\n",
 		 "1: the algorithm of broadcast is \"ring\"; allowed: tree|chain"},
 		{"allreduce\n", "1: a line that begins with allreduce has 1 word; allowed: "
-				"allreduce <=|> BYTES oneshot|owner|direct|ring"},
+				"allreduce <=|> BYTES oneshot|direct|owner|ring"},
 		{"broadcast > 4 chain now\n",
 		 "1: a line that begins with broadcast has more than 4 words; allowed: "
 		 "broadcast <=|> BYTES tree|chain"},
@@ -174,7 +174,8 @@ static void a_setting_of_the_program_does_not_hide_a_wrong_line(void **state)
 	program.segment_bytes = 16384;
 	assert_int_equal(resolve(&config, &program, NULL, NULL), WRING_OK);
 	make_file(&config, "segment_bytes 1\n", 16);
-	check_refusal(tuning_load(&tuning, &config, &error), &error, "segment_bytes is \"1\"");
+	check_refusal(tuning_load(&tuning, &config, coll_candidate, &error), &error,
+		      "segment_bytes is \"1\"");
 	unlink(config.tuning);
 }
 
@@ -193,7 +194,8 @@ static void too_many_lines_and_too_many_bytes_are_refused(void **state)
 	check_refused(text, len, "33: one more choice of an algorithm; allowed: 32");
 	memset(text, '\n', sizeof(text));
 	make_file(&config, text, sizeof(text));
-	check_refusal(tuning_load(&tuning, &config, &error), &error, "more than 16384 bytes");
+	check_refusal(tuning_load(&tuning, &config, coll_candidate, &error), &error,
+		      "more than 16384 bytes");
 	unlink(config.tuning);
 }
 
@@ -211,7 +213,8 @@ static void a_file_that_cannot_be_read_is_refused(void **state)
 		struct tuning tuning;
 
 		strcpy(config.tuning, wrong[i].path);
-		check_refusal(tuning_load(&tuning, &config, &error), &error, "WRING_TUNING");
+		check_refusal(tuning_load(&tuning, &config, coll_candidate, &error), &error,
+			      "WRING_TUNING");
 		assert_non_null(strstr(error.text, wrong[i].path));
 		assert_int_equal(error.native, wrong[i].native);
 	}
