@@ -50,9 +50,7 @@ static size_t read_meminfo(const char *root)
 /* The number after one of the two words; 0 if the line begins with neither. */
 static size_t after_word(const char *line, const char *const *words)
 {
-	int i;
-
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		if (strncmp(line, words[i], strlen(words[i])) == 0)
 			return (size_t)strtoull(line + strlen(words[i]), NULL, 10);
 	return 0;

@@ -41,7 +41,7 @@ enum wring_status trace_open(struct trace **trace, const char *name, int rank, i
 		name_for_rank(path, sizeof(path), name, rank);
 	t = calloc(1, sizeof(*t));
 	if (!t)
-		return error_set(error, WRING_ERR_NOMEM, "malloc(%zu) for the trace failed",
+		return error_set(error, WRING_ERR_NOMEM, "no memory for a trace of %zu bytes",
 				 sizeof(*t));
 	t->file = fopen(path, "we");
 	if (!t->file) {

@@ -54,7 +54,7 @@ enum wring_status wring_config_set(struct wring_config *config, const char *name
 		return error_set(error, WRING_ERR_INVALID, "wring_config_set: %s is NULL",
 				 name ? "value" : "name");
 	status = check_size(config, "wring_config_set", error);
-	if (status != WRING_OK)
+	if (status)
 		return status;
 	field = config_field_named(name);
 	if (!field || !config_field_exists(field, config)) {
@@ -64,7 +64,7 @@ enum wring_status wring_config_set(struct wring_config *config, const char *name
 				 shown, config_field_nearest(name)->name);
 	}
 	status = config_field_parse(field, config, name, value, error);
-	if (status == WRING_OK)
+	if (!status)
 		config->set_mask |= config_field_bit(field);
 	return status;
 }
@@ -123,7 +123,7 @@ static enum wring_status take(struct wring_config *resolved, struct wring_config
 		return WRING_OK;
 	status = string ? check_string(field, value, error)
 			: check_number(field, *config_field_number(field, program), error);
-	if (status != WRING_OK)
+	if (status)
 		return status;
 	memcpy(config_field_string(field, resolved), value, field->size);
 	resolved->set_mask |= config_field_bit(field);
@@ -136,12 +136,12 @@ static enum wring_status take_all(struct wring_config *resolved, const struct wr
 	struct wring_config known = {0};
 	enum wring_status status = check_size(program, "config", error);
 
-	if (status == WRING_OK)
+	if (!status)
 		status = check_rest(program, error);
-	if (status != WRING_OK)
+	if (status)
 		return status;
 	memcpy(&known, program, program->size < sizeof(known) ? program->size : sizeof(known));
-	for (size_t i = 0; i < CONFIG_FIELDS && status == WRING_OK; i++)
+	for (size_t i = 0; i < CONFIG_FIELDS && !status; i++)
 		if (config_field_exists(&config_fields[i], &known))
 			status = take(resolved, &known, &config_fields[i], error);
 	resolved->log = known.log;
@@ -167,9 +167,9 @@ enum wring_status config_resolve(struct wring_config *out, const struct wring_co
 
 	config_fields_choose(&resolved);
 	status = config_environment(&resolved, environment, error);
-	if (status == WRING_OK && program)
+	if (!status && program)
 		status = take_all(&resolved, program, error);
-	if (status != WRING_OK)
+	if (status)
 		return status;
 	choose_defaults(&resolved);
 	*out = resolved;

@@ -40,7 +40,7 @@ static enum wring_status take(struct wring_config *config, const struct config_f
 	if (config->set_mask & config_field_bit(field))
 		return WRING_OK;
 	status = config_field_parse(field, config, field->variable, value, error);
-	if (status == WRING_OK)
+	if (!status)
 		config->set_mask |= config_field_bit(field);
 	return status;
 }
@@ -69,7 +69,7 @@ enum wring_status config_environment(struct wring_config *config, char *const *e
 		if (!equals || strncmp(*environment, "WRING_", strlen("WRING_")) != 0)
 			continue;
 		status = read_entry(config, *environment, (size_t)(equals - *environment), error);
-		if (status != WRING_OK)
+		if (status)
 			return status;
 	}
 	return WRING_OK;

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 
-#define MAGIC  "wring\r\n"
-#define FORMAT 1
+#define MAGIC "wring\r\n"
+enum { FORMAT = 1 };
 
 /* What the last round carries. */
 struct readiness {
@@ -106,9 +106,7 @@ static enum wring_status check_own(const void *own, const void *all, int rank, s
 static enum wring_status check_form(const struct wring_bootstrap *bootstrap,
 				    const struct introduction *all, struct wring_error *error)
 {
-	int rank;
-
-	for (rank = 0; rank < bootstrap->size; rank++) {
+	for (int rank = 0; rank < bootstrap->size; rank++) {
 		const struct introduction *one = &all[rank];
 
 		if (memcmp(one->magic, MAGIC, sizeof(one->magic)) || one->format != FORMAT)
@@ -129,9 +127,7 @@ static enum wring_status check_form(const struct wring_bootstrap *bootstrap,
 static enum wring_status check_failures(int size, const struct introduction *all,
 					struct wring_error *error)
 {
-	int rank;
-
-	for (rank = 0; rank < size; rank++)
+	for (int rank = 0; rank < size; rank++)
 		if (all[rank].status)
 			return failure_of(rank, all[rank].status, all[rank].native, all[rank].text,
 					  (int)strnlen(all[rank].text, sizeof(all[rank].text)),
@@ -143,9 +139,8 @@ static enum wring_status check_settings(int size, const struct introduction *all
 					struct wring_error *error)
 {
 	char text[400];
-	int rank;
 
-	for (rank = 1; rank < size; rank++) {
+	for (int rank = 1; rank < size; rank++) {
 		if (!config_fingerprint_differs(&all[0].settings, 0, &all[rank].settings, rank,
 						text, sizeof(text)))
 			continue;
@@ -189,9 +184,7 @@ enum wring_status exchange_alltoall(const struct wring_bootstrap *bootstrap, con
 static enum wring_status find_unready(const struct readiness *all, int size,
 				      struct wring_error *error)
 {
-	int rank;
-
-	for (rank = 0; rank < size; rank++) {
+	for (int rank = 0; rank < size; rank++) {
 		if (!all[rank].status)
 			continue;
 		return failure_of(rank, all[rank].status, all[rank].native, all[rank].text,

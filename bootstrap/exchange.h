@@ -7,8 +7,8 @@
 #include "bootstrap/identity.h"
 #include "wring.h"
 
-#define EXCHANGE_ADDRESS 64
-#define EXCHANGE_CPUS	 128 /* bytes: 1024 CPUs */
+enum { EXCHANGE_ADDRESS = 64 };
+enum { EXCHANGE_CPUS = 128 }; /* bytes: 1024 CPUs */
 
 /*
  * The rounds of wring_comm_create

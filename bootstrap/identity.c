@@ -47,7 +47,7 @@ enum wring_status identity_read(struct host_identity *identity, struct wring_err
 	struct stat namespace;
 	enum wring_status status = read_boot_id(&own, error);
 
-	if (status != WRING_OK)
+	if (status)
 		return status;
 	if (stat(pid_namespace_file, &namespace) != 0)
 		return cannot_read(pid_namespace_file, errno, error);

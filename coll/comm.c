@@ -1,9 +1,9 @@
 /* comm.c: the public functions on a communicator itself: errors, abort, memory. */
 /* SPDX-License-Identifier: MIT */
+#include "coll/comm.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
-
-#include "coll/comm.h"
 
 int wring_comm_rank(const struct wring_comm *comm)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#define BUSY_ROUNDS 1000  /* without movement before the thread naps */
-#define NAP_NS	    20000 /* the program's own thread needs the core and the lock */
+enum { BUSY_ROUNDS = 1000 }; /* without movement before the thread naps */
+#define NAP_NS 20000	     /* the program's own thread needs the core and the lock */
 
 /* One step of the thread; lock held. Returns how many rounds nothing has moved. */
 static unsigned step(struct coll *coll, unsigned quiet)

@@ -51,7 +51,7 @@ struct reserve_record {
 
 #define SENT_AT_ONCE UINT64_MAX
 
-#define WAITING_WORDS 4 /* a signature, and a check: it may arrive torn */
+enum { WAITING_WORDS = 4 }; /* a signature, and a check: it may arrive torn */
 
 /* Geometry of one area; both ends compute it from slots and slot_bytes. */
 struct area {

@@ -53,7 +53,7 @@ enum message_kind {
 	MESSAGE_DONE = 4,   /* no payload: the sender has finished with the receiver's buffers */
 };
 
-#define MESSAGE_INLINE 32
+enum { MESSAGE_INLINE = 32 };
 
 /* Where a buffer is for a peer; reach 0: nowhere, it must be sent through slots. */
 struct remote {

@@ -1,7 +1,8 @@
 /* float16.c: the kernels of WRING_FLOAT16, eight at a time where the processor can. */
 /* SPDX-License-Identifier: MIT */
-#include "coll/reduce/f16c.h"
 #include "coll/reduce/float16.h"
+
+#include "coll/reduce/f16c.h"
 
 #define ELEMENT		 uint16_t
 #define KERNELS		 reduce_float16

@@ -9,7 +9,7 @@
 #include "coll/reduce/kernels.h"
 
 /* What reduce_two reduces before it copies: the copy still finds it in the L1 cache. */
-#define REDUCE_TWO_BYTES 4096
+enum { REDUCE_TWO_BYTES = 4096 };
 
 static const struct reduce_kernels *kernels[] = {
 	[WRING_INT8] = &reduce_int8,	   [WRING_UINT8] = &reduce_uint8,

@@ -118,7 +118,7 @@ enum wring_status arena_open(struct arena **arena, struct wring_error *error)
 	enum wring_status status;
 
 	if (!a)
-		return error_set(error, WRING_ERR_NOMEM, "malloc(%zu) failed", sizeof(*a));
+		return error_set(error, WRING_ERR_NOMEM, "no memory for %zu bytes", sizeof(*a));
 	a->fd = -1;
 	status = make_file(a, error);
 	if (status) {
@@ -220,7 +220,7 @@ enum wring_status arena_alloc(struct arena *arena, size_t len, void **base, uint
 		return check_available(len, error);
 	len = arena_round_to_page(len ? len : 1);
 	if (!make_room(arena))
-		return error_set(error, WRING_ERR_NOMEM, "malloc for a table entry failed");
+		return error_set(error, WRING_ERR_NOMEM, "no memory for a table entry");
 	index = find_gap(arena, len, &at);
 	status = allocate(arena, at, len, error);
 	if (status)
@@ -242,11 +242,9 @@ enum wring_status arena_alloc(struct arena *arena, size_t len, void **base, uint
 
 void arena_free(struct arena *arena, void *base, uint64_t offset, size_t len)
 {
-	size_t i;
-
 	munmap(base, len);
 	punch(arena, offset, len);
-	for (i = 0; i < arena->n; i++) {
+	for (size_t i = 0; i < arena->n; i++) {
 		if (arena->ranges[i].offset != offset)
 			continue;
 		arena->n--;

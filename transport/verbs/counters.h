@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VERBS_COUNTERS 12
+enum { VERBS_COUNTERS = 12 };
 
 /* Values of the counters that counters.c knows by name; 0 where the driver has none. */
 struct verbs_counters {

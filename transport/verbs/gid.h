@@ -26,7 +26,7 @@ struct verbs_gid {
 	union ibv_gid value;
 };
 
-#define GID_TEXT 46
+enum { GID_TEXT = 46 };
 
 /* Read one entry; class GID_EMPTY if nothing usable is there. */
 void verbs_gid_read(struct ibv_context *context, int port, int index, struct verbs_gid *gid);

@@ -102,9 +102,9 @@ enum notice {
 	NOTICE_LEAVE = 5
 };
 
-#define NOTICE_KIND_SHIFT   28
-#define NOTICE_NUMBER_SHIFT 14
-#define NOTICE_MASK	    0x3fffu /* wider than all that can be under way, see receive depth */
+enum { NOTICE_KIND_SHIFT = 28 };
+enum { NOTICE_NUMBER_SHIFT = 14 };
+#define NOTICE_MASK 0x3fffu /* wider than all that can be under way, see receive depth */
 
 static inline uint32_t notice_pack(enum notice kind, uint64_t number, uint64_t consumed)
 {
