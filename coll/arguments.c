@@ -9,7 +9,7 @@ static const struct {
 } collectives[] = {
 	[COLLECTIVE_ALLREDUCE] = {"allreduce", .has_op = true, .has_data = true},
 	[COLLECTIVE_BROADCAST] = {"broadcast", .has_root = true, .has_data = true},
-	[COLLECTIVE_BARRIER] = {"barrier"},
+	[COLLECTIVE_BARRIER] = {"barrier", .has_data = false},
 };
 
 const char *collective_name(int collective)
