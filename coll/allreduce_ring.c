@@ -54,11 +54,11 @@ static void leave_links(struct wring_request *request, struct state *state)
 {
 	const struct ring_state *ring = &state->ring;
 
-	if (ring->tx_ended && ring->ready_sent && !state->tx_left) {
+	if (ring_ended(ring, &ring->tx) && ring->ready_sent && !state->tx_left) {
 		state->tx_left = true;
 		turn_sent_last(request, request->coll->next);
 	}
-	if (ring->rx_ended && ring->ready_taken && !state->rx_left) {
+	if (ring_ended(ring, &ring->rx) && ring->ready_taken && !state->rx_left) {
 		state->rx_left = true;
 		turn_took_last(request, request->coll->prev);
 	}

@@ -1,9 +1,9 @@
 /* queue.c: the queue of requests of one communicator. */
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cache_line.h"
 #include "coll/reduce/reduce.h"
 #include "coll/request.h"
 #include "coll/ring.h"
@@ -26,12 +26,6 @@ static bool allocate_tables(struct coll *coll)
 	return coll->tx && coll->rx && coll->inputs && coll->calls && coll->scratch;
 }
 
-/* What follows may be of any type. */
-static size_t align(size_t bytes)
-{
-	return (bytes + _Alignof(max_align_t) - 1) / _Alignof(max_align_t) * _Alignof(max_align_t);
-}
-
 enum wring_status coll_open(struct coll **coll, struct transport *transport, void *owner,
 			    struct wring_error *error)
 {
@@ -47,7 +41,7 @@ enum wring_status coll_open(struct coll **coll, struct transport *transport, voi
 	c->position = transport_position(transport);
 	c->next = transport_rank_at(transport, ring_next(c->position, c->size));
 	c->prev = transport_rank_at(transport, ring_prev(c->position, c->size));
-	c->state_bytes = align(select_state_bytes(c->size));
+	c->state_bytes = cache_line_round_up(select_state_bytes(c->size));
 	if (!allocate_tables(c)) {
 		coll_close(c);
 		return error_set(error, WRING_ERR_NOMEM, "no memory for the tables of %d ranks",
@@ -85,7 +79,7 @@ void coll_close(struct coll *coll)
 static struct wring_request *take_request(struct coll *coll)
 {
 	size_t tickets_len = (size_t)coll->size * sizeof(struct ticket);
-	size_t state_at = align(sizeof(struct wring_request));
+	size_t state_at = cache_line_round_up(sizeof(struct wring_request));
 	struct wring_request *request = coll->spare;
 
 	if (request) {

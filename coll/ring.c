@@ -72,32 +72,33 @@ static bool was_taken(const struct coll *coll, const struct ring_state *ring)
 	const struct ring_cursor *tx = &ring->tx, *rx = &ring->rx;
 	int needed = steps_done(coll, tx) - 1, done = steps_done(coll, rx);
 
-	if (needed < 0 || ring->rx_ended || rx->block > tx->block)
+	if (needed < 0 || rx->block > tx->block)
 		return true;
 	if (rx->block < tx->block)
 		return false;
 	return done > needed || (done == needed && rx->segment > tx->segment);
 }
 
-/* --- sending -------------------------------------------------------------------------------- */
-
-/* The next segment to send, in *slice; false: there is none. */
-static bool find_tx(const struct wring_request *request, struct ring_state *ring,
-		    struct slice *slice)
+/* Go on to the next segment that is not empty; false: there is none. ahead: a rank sends at a step
+ * what it takes one step before, so tx is 0 steps ahead and rx 1. */
+static bool find_segment(const struct wring_request *request, const struct ring_state *ring,
+			 struct ring_cursor *cursor, int ahead, struct slice *slice)
 {
 	const struct coll *coll = request->coll;
-	struct ring_cursor *tx = &ring->tx;
+	int steps;
 
-	while (!ring->tx_ended) {
-		*slice = cursor_slice(request, ring, tx,
-				      phase_at(ring, tx)->tx_chunk(coll, tx->step));
+	while (!ring_ended(ring, cursor)) {
+		steps = phase_at(ring, cursor)->first + cursor->step + ahead;
+		*slice = cursor_slice(request, ring, cursor,
+				      ring_back(coll->position, steps, coll->size));
 		if (slice->count)
 			return true;
-		next_step(coll, ring, tx);
-		ring->tx_ended = tx->block == ring->blocks;
+		next_step(coll, ring, cursor);
 	}
 	return false;
 }
+
+/* --- sending -------------------------------------------------------------------------------- */
 
 /* Send one segment; false: nothing can be sent now. */
 static bool try_send(struct wring_request *request, struct ring_state *ring)
@@ -106,7 +107,7 @@ static bool try_send(struct wring_request *request, struct ring_state *ring)
 	struct slice slice;
 	struct link *link;
 
-	if (!find_tx(request, ring, &slice) || !ring->ready_sent)
+	if (!find_segment(request, ring, &ring->tx, 0, &slice) || !ring->ready_sent)
 		return false;
 	if (!was_taken(coll, ring)) {
 		request->waiting_for = coll->prev;
@@ -121,24 +122,6 @@ static bool try_send(struct wring_request *request, struct ring_state *ring)
 }
 
 /* --- taking --------------------------------------------------------------------------------- */
-
-/* The next segment to take, in *slice; false: there is none. */
-static bool find_rx(const struct wring_request *request, struct ring_state *ring,
-		    struct slice *slice)
-{
-	const struct coll *coll = request->coll;
-	struct ring_cursor *rx = &ring->rx;
-
-	while (!ring->rx_ended) {
-		*slice = cursor_slice(request, ring, rx,
-				      phase_at(ring, rx)->rx_chunk(coll, rx->step));
-		if (slice->count)
-			return true;
-		next_step(coll, ring, rx);
-		ring->rx_ended = rx->block == ring->blocks;
-	}
-	return false;
-}
 
 static bool fits(struct wring_request *request, const struct ring_state *ring, struct slice slice,
 		 const struct message *message)
@@ -158,8 +141,8 @@ static bool try_take(struct wring_request *request, struct ring_state *ring)
 	struct message message;
 	struct slice slice;
 
-	if (!find_rx(request, ring, &slice) || !turn_peek(request, prev, &message) ||
-	    !fits(request, ring, slice, &message))
+	if (!find_segment(request, ring, &ring->rx, 1, &slice) ||
+	    !turn_peek(request, prev, &message) || !fits(request, ring, slice, &message))
 		return false;
 	phase_at(ring, &ring->rx)->take(request, ring, slice, &message);
 	turn_consume(request, prev);
@@ -195,5 +178,5 @@ bool ring_progress(struct wring_request *request, struct ring_state *ring, bool 
 		moved = may_take && try_take(request, ring);
 		moved |= try_send(request, ring);
 	}
-	return ring->tx_ended && ring->rx_ended;
+	return ring_ended(ring, &ring->tx) && ring_ended(ring, &ring->rx);
 }

@@ -75,9 +75,9 @@ static inline bool ring_sweep(struct wring_request *request, int *done,
 struct ring_state;
 
 struct ring_phase {
-	/* Which chunk, by the position of its owner, is sent and taken at that step. */
-	int (*tx_chunk)(const struct coll *coll, int step);
-	int (*rx_chunk)(const struct coll *coll, int step);
+	/* The chunk that a rank sends first is owned this many places before it; with each step one
+	 * place more. */
+	int first;
 	/* Send a segment to next. */
 	void (*send)(struct wring_request *request, const struct ring_state *ring,
 		     struct link *link, struct slice slice);
@@ -107,10 +107,15 @@ struct ring_state {
 	size_t segment_elems; /* of a full segment */
 	size_t block_elems;   /* of a chunk, that go around together */
 	size_t blocks;
-	bool tx_ended, rx_ended; /* the last segment was sent, taken */
 	bool ready_sent, ready_taken;
 	struct buffers next; /* where next's buffers are, once ready_taken */
 };
+
+/* The last segment was sent, or taken. */
+static inline bool ring_ended(const struct ring_state *ring, const struct ring_cursor *cursor)
+{
+	return cursor->block == ring->blocks;
+}
 
 /* Set up a walk; the rest of *ring is zero. */
 void ring_begin(struct wring_request *request, struct ring_state *ring,

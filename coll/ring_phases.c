@@ -24,16 +24,6 @@
 
 /* --- reduce-scatter ------------------------------------------------------------------------- */
 
-static int scatter_tx_chunk(const struct coll *coll, int step)
-{
-	return ring_back(coll->position, step + 1, coll->size);
-}
-
-static int scatter_rx_chunk(const struct coll *coll, int step)
-{
-	return ring_back(coll->position, step + 2, coll->size);
-}
-
 static void scatter_send(struct wring_request *request, const struct ring_state *ring,
 			 struct link *link, struct slice slice)
 {
@@ -57,24 +47,13 @@ static void scatter_take(struct wring_request *request, const struct ring_state 
 }
 
 const struct ring_phase ring_reduce_scatter = {
-	.tx_chunk = scatter_tx_chunk,
-	.rx_chunk = scatter_rx_chunk,
+	.first = 1,
 	.send = scatter_send,
 	.take = scatter_take,
 	.direct = false,
 };
 
 /* --- all-gather ----------------------------------------------------------------------------- */
-
-static int gather_tx_chunk(const struct coll *coll, int step)
-{
-	return ring_back(coll->position, step, coll->size);
-}
-
-static int gather_rx_chunk(const struct coll *coll, int step)
-{
-	return ring_back(coll->position, step + 1, coll->size);
-}
 
 /* Once next's ready has come, straight into its recvbuf if that can be reached. */
 static void gather_send(struct wring_request *request, const struct ring_state *ring,
@@ -100,8 +79,7 @@ static void gather_take(struct wring_request *request, const struct ring_state *
 }
 
 const struct ring_phase ring_all_gather = {
-	.tx_chunk = gather_tx_chunk,
-	.rx_chunk = gather_rx_chunk,
+	.first = 0,
 	.send = gather_send,
 	.take = gather_take,
 	.direct = true,

@@ -1,5 +1,7 @@
 /* alloc.c: wring_alloc and wring_register, seen from the transport. */
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
 #include "transport/shm/arena.h"
 #include "transport/transport_state.h"
 
@@ -94,6 +96,13 @@ bool transport_deregister(struct transport *transport, void *buf)
 	struct region region;
 
 	return remove_region(transport, buf, false, &region);
+}
+
+void transport_drop_regions(struct transport *transport)
+{
+	for (size_t i = 0; i < transport->regions.n; i++)
+		deregister(transport, transport->n_back_ends, &transport->regions.items[i]);
+	free(transport->regions.items);
 }
 
 void transport_each_owned(const struct transport *transport,

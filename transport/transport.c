@@ -247,12 +247,6 @@ static void free_links(struct transport *t)
 			t->links[peer].ops->free(&t->links[peer]);
 }
 
-static void deregister(struct transport *t, struct region *region)
-{
-	for (int i = 0; i < t->n_back_ends; i++)
-		t->back_ends[i]->ops->deregister_region(t->back_ends[i], region);
-}
-
 /* wring_alloc memory stays mapped: whoever holds it knows its length. */
 void transport_close(struct transport *transport)
 {
@@ -260,9 +254,7 @@ void transport_close(struct transport *transport)
 		return;
 	if (transport->links)
 		free_links(transport);
-	for (size_t i = 0; i < transport->regions.n; i++)
-		deregister(transport, &transport->regions.items[i]);
-	free(transport->regions.items);
+	transport_drop_regions(transport);
 	for (int i = transport->n_back_ends - 1; i >= 0; i--)
 		transport->back_ends[i]->ops->close(transport->back_ends[i]);
 	arena_close(transport->arena);

@@ -114,6 +114,9 @@ void transport_describe(const struct transport *transport, int peer, struct wrin
 /* Say goodbye if all is well (200 ms at most) and close all links; only once connected. */
 void transport_leave(struct transport *transport);
 
+/* Deregister and forget all regions; their memory stays. */
+void transport_drop_regions(struct transport *transport);
+
 /* Free everything. NULL and half-made are fine. */
 void transport_close(struct transport *transport);
 
