@@ -130,7 +130,7 @@ done
 check no_race_of_two_communicators_in_two_threads silent 300 two_communicators
 check no_race_with_the_thread_of_a_rank_in_chaos raceless 300 chaos --seeds $seeds
 
-for function in publish credit; do
+for function in publish return_credit; do
 	check "${function}_without_release_builds" mutate $function
 	check "${function}_without_release_is_reported" \
 		reported 120 "exact_$function" --threads --quick --ranks 2,3 --suite broadcast,counts
